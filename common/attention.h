@@ -1,0 +1,72 @@
+/* The contract between the harness and a stage: one C ABI, the same for all sixteen.
+ *
+ * A stage is one CUDA C file that computes, for every row i of Q,
+ *
+ *     S_i = scale * Q_i K^T + mask,   O_i = softmax(S_i) V,   LSE_i = log(sum_j exp(S_ij))
+ *
+ * It is compiled once for each variant. Three macros choose the variant:
+ *     HEAD_DIM      64 or 128
+ *     ELEMENT_BF16  0: Q, K, V and O hold fp16    1: they hold bf16
+ *     CAUSAL        0: a query sees every key     1: query i sees keys j <= i + seq_kv - seq_q
+ *
+ * The causal mask is aligned bottom-right, as in FlashAttention 2.1 and later. A row that sees no
+ * key gives O = 0 and LSE = -inf. Accumulation and softmax are in fp32.
+ */
+#ifndef ATTENTION_H
+#define ATTENTION_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One problem. Every count is at least 1, kv_heads divides heads, and head h reads the keys and
+ * values of KV head h / (heads / kv_heads): grouped-query attention, multi-query if kv_heads = 1. */
+typedef struct AttentionProblem {
+    int batch;
+    int heads;
+    int kv_heads;
+    int seq_q;
+    int seq_kv;
+    float scale; /* multiplies Q K^T; the harness passes 1 / sqrt(HEAD_DIM) */
+} AttentionProblem;
+
+/* Device pointers, contiguous, 256-byte aligned. Element type: fp16 or bf16 by ELEMENT_BF16. */
+typedef struct AttentionTensors {
+    const void *Q; /* [batch, heads, seq_q, HEAD_DIM] */
+    const void *K; /* [batch, kv_heads, seq_kv, HEAD_DIM] */
+    const void *V; /* [batch, kv_heads, seq_kv, HEAD_DIM] */
+    void *O;       /* [batch, heads, seq_q, HEAD_DIM] */
+    float *LSE;    /* [batch, heads, seq_q], natural logarithm; NULL: not wanted */
+} AttentionTensors;
+
+/* What the harness reports about a kernel of the stage. */
+typedef struct AttentionKernel {
+    const char *name;     /* as in the source */
+    const void *function; /* the host-side symbol of the __global__ function */
+    int threads;          /* a block */
+    int dynamic_shared;   /* bytes a block, as passed at the launch */
+} AttentionKernel;
+
+/* The stage's kernels in launch order, ended by an entry whose name is NULL. */
+extern const AttentionKernel attention_kernels[];
+
+/* NULL if the stage can compute this problem on a device of this compute capability
+ * (10 * major + minor: 90 for 9.0), else one sentence that says why not. */
+const char *attention_supports(const AttentionProblem *problem, int compute_capability);
+
+/* Bytes of scratch memory on the device that attention_launch needs; 0: none. */
+size_t attention_workspace_bytes(const AttentionProblem *problem);
+
+/* Enqueues the computation on `stream` and returns without waiting. Allocates nothing; `workspace`
+ * has attention_workspace_bytes(problem) bytes, 256-byte aligned, contents undefined. Returns the
+ * first CUDA error of the launch. */
+cudaError_t attention_launch(const AttentionProblem *problem, const AttentionTensors *tensors,
+                             void *workspace, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,145 @@
+// Stage 02: coalesced
+// Idea:     neighbouring lanes read neighbouring bytes. The 32 lanes of a warp walk along a row of
+//           K, V, S or O together; where a sum or a maximum runs along the row, shuffles reduce it.
+// Before:   stage 01 moves up to 16 sectors for a load that needs one or two, because its lanes
+//           sit in different rows.
+// Look for: sectors a request at the ideal (2 for 32 halves, 4 for 32 floats); SHFL in scores and
+//           softmax. The arithmetic is the same, the traffic between L1 and L2 is not.
+// Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <limits.h>
+#include <math_constants.h>
+
+#include "attention.h"
+
+#if ELEMENT_BF16
+typedef __nv_bfloat16 element;
+#else
+typedef __half element;
+#endif
+
+constexpr int D = HEAD_DIM;
+constexpr int WARP = 32; // lanes; also the columns that a warp computes
+constexpr int ROWS = 8;  // rows a block, one warp each
+
+static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+// The number of keys that query `row` sees: columns 0 .. visible - 1.
+static __device__ int visible_keys(const AttentionProblem &p, int row) {
+    return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
+}
+
+// The KV head that query head `head` (of batch * heads) reads.
+static __device__ size_t kv_head(const AttentionProblem &p, int head) {
+    return (size_t)(head / p.heads) * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
+}
+
+static __device__ float warp_sum(float value) {
+    for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, lanes);
+    return value;
+}
+
+static __device__ float warp_max(float value) {
+    for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
+    return value;
+}
+
+// S_ij = scale * Q_i K_j^T: the lanes share the D products of one dot product
+static __global__ void scores(const element *Q, // [batch, heads, seq_q, D]
+                              const element *K, // [batch, kv_heads, seq_kv, D]
+                              float *S,         // [batch, heads, seq_q, seq_kv]
+                              AttentionProblem p) {
+    const int row_tiles = ceil_div(p.seq_q, ROWS), col_tiles = ceil_div(p.seq_kv, WARP);
+    const int row = blockIdx.x % row_tiles * ROWS + threadIdx.y;
+    const int col = blockIdx.x / row_tiles % col_tiles * WARP;
+    const int head = blockIdx.x / row_tiles / col_tiles;
+    const int lane = threadIdx.x;
+    if (row >= p.seq_q || col >= visible_keys(p, row)) return;
+
+    const element *Q_i = Q + ((size_t)head * p.seq_q + row) * D;
+    float q[D / WARP], S_ij = 0;
+    for (int c = 0; c < D / WARP; c++) q[c] = Q_i[c * WARP + lane];
+    for (int j = 0; j < WARP && col + j < p.seq_kv; j++) {
+        const element *K_j = K + (kv_head(p, head) * p.seq_kv + col + j) * D;
+        float sum = 0;
+        for (int c = 0; c < D / WARP; c++) sum += q[c] * (float)K_j[c * WARP + lane];
+        sum = warp_sum(sum);
+        if (lane == j) S_ij = sum * p.scale; // keep one each, so that the store is coalesced too
+    }
+    if (col + lane < p.seq_kv) S[((size_t)head * p.seq_q + row) * p.seq_kv + col + lane] = S_ij;
+}
+
+// P_ij = exp(S_ij - m_i) / l_i in place, LSE_i = m_i + log l_i: one warp a row
+static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
+                               float *LSE, // [batch, heads, seq_q]
+                               AttentionProblem p) {
+    const int row_tiles = ceil_div(p.seq_q, ROWS);
+    const int row = blockIdx.x % row_tiles * ROWS + threadIdx.y;
+    const int head = blockIdx.x / row_tiles;
+    const int lane = threadIdx.x;
+    if (row >= p.seq_q) return;
+
+    const int visible = visible_keys(p, row);
+    float *S_i = S + ((size_t)head * p.seq_q + row) * p.seq_kv;
+    float m_i = -CUDART_INF_F, l_i = 0;
+    for (int j = lane; j < visible; j += WARP) m_i = fmaxf(m_i, S_i[j]);
+    m_i = warp_max(m_i);
+    for (int j = lane; j < visible; j += WARP) l_i += expf(S_i[j] - m_i);
+    l_i = warp_sum(l_i);
+    for (int j = lane; j < visible; j += WARP) S_i[j] = expf(S_i[j] - m_i) / l_i;
+    if (LSE && lane == 0)
+        LSE[(size_t)head * p.seq_q + row] = m_i + logf(l_i); // no key: -inf + log 0 = -inf
+}
+
+// O_i = sum_j P_ij V_j: the lanes of a warp hold 32 neighbouring columns of O
+static __global__ void output(const float *P,   // [batch, heads, seq_q, seq_kv]
+                              const element *V, // [batch, kv_heads, seq_kv, D]
+                              element *O,       // [batch, heads, seq_q, D]
+                              AttentionProblem p) {
+    const int row_tiles = ceil_div(p.seq_q, ROWS), col_tiles = D / WARP;
+    const int row = blockIdx.x % row_tiles * ROWS + threadIdx.y;
+    const int col = blockIdx.x / row_tiles % col_tiles * WARP + threadIdx.x;
+    const int head = blockIdx.x / row_tiles / col_tiles;
+    if (row >= p.seq_q) return;
+
+    const int visible = visible_keys(p, row);
+    const float *P_i = P + ((size_t)head * p.seq_q + row) * p.seq_kv;
+    const element *V_c = V + kv_head(p, head) * p.seq_kv * D + col;
+    float sum = 0;
+    for (int j = 0; j < visible; j++) sum += P_i[j] * (float)V_c[(size_t)j * D];
+    O[((size_t)head * p.seq_q + row) * D + col] = (element)sum;
+}
+
+const AttentionKernel attention_kernels[] = {{"scores", (const void *)scores, ROWS *WARP, 0},
+                                             {"softmax", (const void *)softmax, ROWS *WARP, 0},
+                                             {"output", (const void *)output, ROWS *WARP, 0},
+                                             {NULL, NULL, 0, 0}};
+
+const char *attention_supports(const AttentionProblem *p, int compute_capability) {
+    if (compute_capability < 80) return "needs compute capability 8.0 or newer";
+    const long long col_tiles = max(ceil_div(p->seq_kv, WARP), D / WARP);
+    if (col_tiles * ceil_div(p->seq_q, ROWS) * p->heads * p->batch > INT_MAX)
+        return "needs more than 2^31 - 1 blocks";
+    return NULL;
+}
+
+size_t attention_workspace_bytes(const AttentionProblem *p) {
+    return sizeof(float) * p->batch * p->heads * p->seq_q * p->seq_kv;
+}
+
+cudaError_t attention_launch(const AttentionProblem *problem, const AttentionTensors *t,
+                             void *workspace, cudaStream_t stream) {
+    const AttentionProblem p = *problem;
+    const unsigned row_tiles = ceil_div(p.seq_q, ROWS), heads = p.batch * p.heads;
+    const unsigned key_tiles = ceil_div(p.seq_kv, WARP);
+    float *S = (float *)workspace;
+    scores<<<heads * key_tiles * row_tiles, dim3(WARP, ROWS), 0, stream>>>(
+        (const element *)t->Q, (const element *)t->K, S, p);
+    softmax<<<heads * row_tiles, dim3(WARP, ROWS), 0, stream>>>(S, t->LSE, p);
+    output<<<heads *(D / WARP) * row_tiles, dim3(WARP, ROWS), 0, stream>>>(S, (const element *)t->V,
+                                                                           (element *)t->O, p);
+    return cudaGetLastError();
+}

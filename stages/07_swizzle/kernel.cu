@@ -1,0 +1,244 @@
+// Stage 07: swizzle
+// Idea:     the 16-byte chunk c of row r of a tile stands at chunk c ^ (r & 7). Lanes that read a
+//           column now meet eight different bank groups, without a byte of padding.
+// Before:   rows of stage 06 are 128 or 256 bytes long: the same chunk of all rows is in the same
+//           four banks: a load of K takes 16 wavefronts instead of 2.
+// Look for: shared wavefronts a request at the ideal in every line; nothing else changes but a
+//           few XORs outside the loops.
+// Limits:   needs sm_80 or newer; twice the shared memory for K and V.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <limits.h>
+#include <math_constants.h>
+
+#include "attention.h"
+
+#if ELEMENT_BF16
+typedef __nv_bfloat16 element;
+#else
+typedef __half element;
+#endif
+
+constexpr int D = HEAD_DIM;
+constexpr int BR = 64;   // query rows a block
+constexpr int BC = 64;   // keys a tile
+constexpr int WARPS = 4; // a block
+constexpr int THREADS = WARPS * 32;
+constexpr int TX = 16;        // threads side by side: columns tx, tx + 16, ... of S
+constexpr int TY = 8;         // threads on top of each other: rows ty, ty + 8, ... of S and O
+constexpr int ROWS = BR / TY; // micro-tile of S: ROWS x COLS
+constexpr int COLS = BC / TX;
+constexpr int O_COLS = D / TX; // micro-tile of O: ROWS x O_COLS, columns tx * O_COLS onwards
+constexpr int VECTOR = 8;      // elements in 128 bits
+
+constexpr int SHARED_BYTES = (BR + 4 * BC) * D * sizeof(element) + BR * BC * sizeof(float);
+
+static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+// The number of keys that query `row` sees: columns 0 .. visible - 1.
+static __device__ int visible_keys(const AttentionProblem &p, int row) {
+    return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
+}
+
+// The KV head that query head `head` (of batch * heads) reads.
+static __device__ size_t kv_head(const AttentionProblem &p, int head) {
+    return (size_t)(head / p.heads) * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
+}
+
+// Sum and maximum over the TX lanes that share a row of S.
+static __device__ float row_sum(float value) {
+    for (int lanes = TX / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, lanes);
+    return value;
+}
+
+static __device__ float row_max(float value) {
+    for (int lanes = TX / 2; lanes > 0; lanes /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
+    return value;
+}
+
+// N neighbouring elements, moved by one instruction.
+template <int N> struct alignas(N * sizeof(element)) Vector { element data[N]; };
+
+template <int N> static __device__ void load_floats(float (&to)[N], const element *from) {
+    const Vector<N> vector = *(const Vector<N> *)from;
+#pragma unroll
+    for (int n = 0; n < N; n++) to[n] = (float)vector.data[n];
+}
+
+// cp.async: 16 bytes from global to shared memory, or 16 zero bytes if not `valid`.
+static __device__ void cp_async_16(void *to, const void *from, bool valid) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(valid ? 16 : 0)
+                 : "memory");
+}
+
+static __device__ void cp_async_commit_group() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until at most `groups` of the thread's groups are under way.
+template <int groups> static __device__ void cp_async_wait_group() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+}
+
+// Where element (row, col) of a tile stands in shared memory. A 16-byte chunk is 8 elements or 4
+// floats; the XOR moves whole chunks, so 128-bit accesses stay possible.
+static __device__ int tile_at(int row, int col) { return row * D + (col ^ (row & 7) * 8); }
+static __device__ int P_at(int row, int col) { return row * BC + (col ^ (row & 7) * 4); }
+
+// Starts to copy rows first .. first + 63 of M [rows, D] to shared memory, zeros beyond the end.
+static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
+    for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
+        const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
+        const bool valid = first + row < rows;
+        cp_async_16(&tile[tile_at(row, col)], &M[valid ? (size_t)(first + row) * D + col : 0],
+                    valid);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    flash_fwd(const element *Q, // [batch, heads, seq_q, D]
+              const element *K, // [batch, kv_heads, seq_kv, D]
+              const element *V, // [batch, kv_heads, seq_kv, D]
+              element *O,       // [batch, heads, seq_q, D]
+              float *LSE,       // [batch, heads, seq_q]
+              AttentionProblem p) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    element *sQ = (element *)shared;         // [BR, D]
+    element *sKV = sQ + BR * D;              // [2 buffers, K then V, BC, D]
+    float *sP = (float *)(sKV + 4 * BC * D); // [BR, BC]
+
+    const int row_tiles = ceil_div(p.seq_q, BR);
+    const int first_row = blockIdx.x % row_tiles * BR;
+    const int head = blockIdx.x / row_tiles;
+    const element *K_h = K + kv_head(p, head) * p.seq_kv * D;
+    const element *V_h = V + kv_head(p, head) * p.seq_kv * D;
+
+    // The two halves of a warp are four rows apart: a row of sP stays within a warp.
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int tx = lane % TX, ty = warp + lane / TX * WARPS;
+
+    float m_i[ROWS], l_i[ROWS] = {0}, O_i[ROWS][O_COLS] = {{0}};
+    for (int r = 0; r < ROWS; r++) m_i[r] = -CUDART_INF_F;
+
+    load_tile(sQ, Q + (size_t)head * p.seq_q * D, first_row, p.seq_q);
+    const int end = visible_keys(p, first_row + BR - 1);
+    load_tile(sKV, K_h, 0, p.seq_kv);
+    load_tile(sKV + BC * D, V_h, 0, p.seq_kv);
+    cp_async_commit_group();
+    for (int j = 0; j < end; j += BC) {
+        const element *sK = sKV + j / BC % 2 * 2 * BC * D, *sV = sK + BC * D;
+        element *next = sKV + (j / BC + 1) % 2 * 2 * BC * D;
+        cp_async_wait_group<0>();
+        __syncthreads(); // RAW: sQ, sK, sV of this tile; WAR: `next` and sP, read a tile ago
+        if (j + BC < end) {
+            load_tile(next, K_h, j + BC, p.seq_kv);
+            load_tile(next + BC * D, V_h, j + BC, p.seq_kv);
+        }
+        cp_async_commit_group();
+
+        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] a thread
+        float S_ij[ROWS][COLS] = {{0}};
+#pragma unroll 1
+        for (int c = 0; c < D; c += VECTOR) {
+            float k[COLS][VECTOR];
+#pragma unroll
+            for (int n = 0; n < COLS; n++) load_floats(k[n], &sK[tile_at(tx + n * TX, c)]);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                float q[VECTOR];
+                load_floats(q, &sQ[tile_at(ty + r * TY, c)]);
+#pragma unroll
+                for (int n = 0; n < COLS; n++)
+#pragma unroll
+                    for (int e = 0; e < VECTOR; e++) S_ij[r][n] += q[e] * k[n][e];
+            }
+        }
+
+        // m_i = max(m_i, rowmax(S_ij)), P_ij = exp(S_ij - m_i), l_i = scale_i * l_i + rowsum(P_ij)
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int row = ty + r * TY, visible = visible_keys(p, first_row + row) - j;
+            float m_new = m_i[r];
+#pragma unroll
+            for (int n = 0; n < COLS; n++) {
+                S_ij[r][n] = tx + n * TX < visible ? S_ij[r][n] * p.scale : -CUDART_INF_F;
+                m_new = fmaxf(m_new, S_ij[r][n]);
+            }
+            m_new = row_max(m_new);
+            const float m_safe = m_new == -CUDART_INF_F ? 0 : m_new; // no key yet: exp(-inf) = 0
+            const float scale_i = expf(m_i[r] - m_safe);
+            float sum = 0;
+#pragma unroll
+            for (int n = 0; n < COLS; n++) {
+                const float P_ij = expf(S_ij[r][n] - m_safe);
+                sum += P_ij;
+                sP[P_at(row, tx + n * TX)] = P_ij;
+            }
+            m_i[r] = m_new;
+            l_i[r] = scale_i * l_i[r] + row_sum(sum);
+#pragma unroll
+            for (int c = 0; c < O_COLS; c++) O_i[r][c] *= scale_i;
+        }
+        __syncwarp(); // RAW: sP, of which a warp reads the rows that it wrote
+
+        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] a thread
+#pragma unroll 1
+        for (int k = 0; k < BC; k += 4) {
+            float v[4][O_COLS];
+#pragma unroll
+            for (int n = 0; n < 4; n++) load_floats(v[n], &sV[tile_at(k + n, tx * O_COLS)]);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const float4 P = *(const float4 *)&sP[P_at(ty + r * TY, k)];
+#pragma unroll
+                for (int c = 0; c < O_COLS; c++)
+                    O_i[r][c] += P.x * v[0][c] + P.y * v[1][c] + P.z * v[2][c] + P.w * v[3][c];
+            }
+        }
+    }
+
+    // O_i = O_i / l_i, LSE_i = m_i + log l_i; a row without keys: O = 0, LSE = -inf
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int row = first_row + ty + r * TY;
+        if (row >= p.seq_q) continue;
+        const float inverse = l_i[r] == 0 ? 0 : 1 / l_i[r];
+        Vector<O_COLS> vector;
+#pragma unroll
+        for (int c = 0; c < O_COLS; c++) vector.data[c] = (element)(O_i[r][c] * inverse);
+        *(Vector<O_COLS> *)&O[((size_t)head * p.seq_q + row) * D + tx * O_COLS] = vector;
+        if (LSE && tx == 0) LSE[(size_t)head * p.seq_q + row] = m_i[r] + logf(l_i[r]);
+    }
+}
+
+const AttentionKernel attention_kernels[] = {
+    {"flash_fwd", (const void *)flash_fwd, THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+
+const char *attention_supports(const AttentionProblem *p, int compute_capability) {
+    if (compute_capability < 80) return "needs compute capability 8.0 or newer";
+    if ((long long)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
+        return "needs more than 2^31 - 1 blocks";
+    return NULL;
+}
+
+size_t attention_workspace_bytes(const AttentionProblem *p) {
+    (void)p;
+    return 0;
+}
+
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                             cudaStream_t stream) {
+    (void)workspace;
+    const unsigned blocks = ceil_div(p->seq_q, BR) * p->heads * p->batch;
+    const cudaError_t error =
+        cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+    if (error != cudaSuccess) return error;
+    flash_fwd<<<blocks, THREADS, SHARED_BYTES, stream>>>(
+        (const element *)t->Q, (const element *)t->K, (const element *)t->V, (element *)t->O,
+        t->LSE, *p);
+    return cudaGetLastError();
+}

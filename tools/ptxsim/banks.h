@@ -1,0 +1,37 @@
+/* What one memory request of a warp costs: wavefronts in shared memory, sectors in global memory.
+ *
+ * Shared memory has 32 banks of 4 bytes; address a lies in bank (a / 4) mod 32. One wavefront reads
+ * or writes one word of every bank. A request of up to 4 bytes a lane is one group of 32 lanes, of
+ * 8 bytes two groups of 16, of 16 bytes four groups of 8. A group needs as many wavefronts as the
+ * most distinct words it wants from one bank; lanes that want the same word share it. If the lanes
+ * of all pairs (l, l^1), or of all pairs (l, l^2), want the same address, two groups of an 8- or
+ * 16-byte request go out together. Global memory moves 32-byte sectors: a request costs the
+ * distinct sectors its lanes touch. Both rules give the numbers of Nsight Compute on an H200.
+ */
+#ifndef PTXSIM_BANKS_H
+#define PTXSIM_BANKS_H
+
+#include <stdint.h>
+
+enum { BANK_COUNT = 32, BANK_BYTES = 4, SECTOR_BYTES = 32 };
+
+/* The cost of one request, and the least that requests for the same bytes could cost. */
+typedef struct Units {
+    uint32_t actual;
+    uint32_t ideal; /* 1 <= ideal <= actual, or both 0 if no lane takes part */
+} Units;
+
+/* Wavefronts of a load or store of `bytes` (1, 2, 4, 8 or 16) a lane at shared-memory addresses
+ * address[0..31]; bit l of `mask` says whether lane l takes part. Addresses are multiples of
+ * `bytes`; those of lanes that do not take part are ignored. */
+Units shared_wavefronts(const uint32_t address[32], uint32_t mask, unsigned bytes);
+
+/* Wavefronts of ldmatrix or stmatrix: row[8 * j + r] is the address of row r, 16 bytes, of matrix
+ * j; `matrices` is 1, 2 or 4. Each matrix is one phase, ideally one wavefront. */
+Units matrix_wavefronts(const uint32_t row[], unsigned matrices);
+
+/* Sectors of a load or store of `bytes` (1, 2, 4, 8 or 16) a lane at global addresses
+ * address[0..31], multiples of `bytes`; the ideal is the distinct bytes packed together. */
+Units global_sectors(const uint64_t address[32], uint32_t mask, unsigned bytes);
+
+#endif

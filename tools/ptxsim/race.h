@@ -1,0 +1,140 @@
+/* Data races in the shared memory of one block, found by happens-before.
+ *
+ * Two accesses to the same bytes, at least one of them a write, race unless a chain of
+ * synchronisation orders them, whatever the schedule of this run. The detector keeps a vector clock
+ * for every warp and, for every cell of shared memory, the epoch of its last write and of the last
+ * read by each reader (as in Flanagan and Freund, "FastTrack", PLDI 2009). An epoch carries a
+ * source tag, so a report names both instructions.
+ *
+ * Who acts:
+ * - A warp. Its lanes are ordered among each other only by the warp's collectives: since Volta
+ *   threads of a warp may be scheduled independently, so two lanes that touch the same bytes need a
+ *   race_warp_sync between (bar.warp.sync; the executor also calls it for shuffles, votes, mma and
+ *   other .sync instructions, which PTX does not promise to order memory, but which programs rely
+ *   on). One lane is in order with itself; lanes of one execution of one instruction never race
+ *   here, and a collective is taken to order the whole warp, whatever its member mask.
+ * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
+ *   happen some time between issue and the wait for their group: until then they race with every
+ *   conflicting access, the issuing warp's own included.
+ * - Bulk loads. They happen between issue and the completion of their mbarrier's phase.
+ *
+ * Ordinary ("generic") writes become visible to the async proxy (bulk copies, wgmma) only through a
+ * race_proxy_fence on the way: after the write, before the asynchronous access, on either side of
+ * the barrier between them. Ordinary reads before an asynchronous write need no fence, as in
+ * CUTLASS's pipelines. Accesses of the async proxy are visible to ordinary ones once completed.
+ */
+#ifndef PTXSIM_RACE_H
+#define PTXSIM_RACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RACE_MAX_WARPS = 32,
+    RACE_MAX_MBARRIERS = 128,
+    RACE_MAX_BARRIERS = 16,
+    RACE_MAX_SOURCE = (1 << 17) - 1,
+    RACE_ALL_LANES = 32, /* as a lane: more than one */
+};
+
+typedef enum RaceAccess { RACE_READ, RACE_WRITE, RACE_ATOMIC } RaceAccess;
+
+/* cp.async writes; bulk stores and wgmma read. */
+typedef enum RaceQueue { RACE_COPY, RACE_BULK, RACE_WGMMA } RaceQueue;
+
+typedef enum RaceActor {
+    RACE_ACTOR_WARP,
+    RACE_ACTOR_COPY,      /* cp.async of the warp */
+    RACE_ACTOR_BULK,      /* bulk store of the warp */
+    RACE_ACTOR_WGMMA,     /* wgmma of the warp */
+    RACE_ACTOR_BULK_LOAD, /* bulk load that completes on an mbarrier */
+} RaceActor;
+
+typedef struct RaceSide {
+    RaceActor actor;
+    unsigned warp;     /* of the warp, or that issued it; for a past bulk load: unknown, 0 */
+    unsigned lane;     /* for RACE_ACTOR_WARP, or RACE_ALL_LANES */
+    uint32_t mbarrier; /* shared address, for RACE_ACTOR_BULK_LOAD */
+    RaceAccess access;
+    uint32_t source; /* the tag given with the access */
+} RaceSide;
+
+typedef enum RaceWhy {
+    RACE_UNORDERED,        /* no barrier or wait orders the two */
+    RACE_WITHIN_WARP,      /* two lanes of one warp, no __syncwarp between */
+    RACE_NOT_WAITED,       /* the earlier one is asynchronous and nobody has waited for it */
+    RACE_NO_PROXY_FENCE,   /* ordered, but no fence.proxy.async between */
+} RaceWhy;
+
+typedef struct RaceReport {
+    RaceWhy why;
+    uint32_t address; /* of the first racing cell, shared-memory bytes */
+    RaceSide earlier, later;
+} RaceReport;
+
+typedef struct Race Race;
+
+/* A detector for blocks with `bytes` of shared memory at addresses base .. base + bytes and `warps`
+ * warps. `granule` (1, 2 or 4) is the size of a cell in bytes: the kernel's narrowest shared access,
+ * since two accesses to one cell count as touching the same bytes. NULL if memory is short. */
+Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule);
+void race_free(Race *race);
+
+/* Forgets everything: a new block begins. Constant time but for clocks that run over. */
+void race_begin_block(Race *race);
+
+/* All access functions return true if the access races and then fill *report. The access is recorded
+ * in any case. Addresses must be inside shared memory (the executor has checked). `source` is any
+ * number up to RACE_MAX_SOURCE, such as the index of the instruction. */
+
+/* An ordinary access of `bytes` by the lanes in `mask`, one instruction. */
+bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
+                 const uint32_t address[32], unsigned bytes, uint32_t source, RaceReport *report);
+
+/* cp.async of the lanes in `mask`: writes to shared memory, joins queue RACE_COPY. */
+bool race_copy(Race *race, unsigned warp, uint32_t mask, const uint32_t address[32], unsigned bytes,
+               uint32_t source, RaceReport *report);
+
+/* An asynchronous read of `count` ranges of `bytes` (16 for the chunks of a wgmma operand), by
+ * queue RACE_BULK or RACE_WGMMA. */
+bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
+                     const uint32_t address[], unsigned bytes, uint32_t source, RaceReport *report);
+
+/* A bulk load issued by `warp` that writes one range and completes on the mbarrier at address
+ * `mbarrier` in the phase now in progress. */
+bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier, uint32_t address, uint32_t bytes,
+                    uint32_t source, RaceReport *report);
+
+/* Closes the open group of a queue (commit_group), and waits until at most `keep` closed groups are
+ * outstanding (wait_group keep). RACE_WAIT_ALL waits for uncommitted ones too (wait_all). */
+enum { RACE_WAIT_ALL = -1 };
+void race_commit(Race *race, unsigned warp, RaceQueue queue);
+void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep);
+
+/* __syncwarp, or another collective of the warp. */
+void race_warp_sync(Race *race, unsigned warp);
+
+/* bar.sync, bar.arrive, bar.red: `warp` arrives at barrier `id`. Once the last participant has
+ * arrived, the executor calls race_barrier_release with the warps that were waiting at it. */
+void race_barrier_arrive(Race *race, unsigned id, unsigned warp);
+void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
+
+/* mbarrier by shared address: an arrival (release), with `copies` also of the warp's cp.async so far
+ * (cp.async.mbarrier.arrive); the completion of the phase in progress; and a test or wait that found
+ * a phase completed (acquire). False if the block has more than RACE_MAX_MBARRIERS of them; then
+ * races through that one may be reported wrongly. */
+bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, bool copies);
+bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
+bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp);
+
+/* fence.proxy.async by `warp`. */
+void race_proxy_fence(Race *race, unsigned warp);
+
+/* What went wrong and what usually cures it, one sentence, without the two sides. */
+const char *race_message(RaceWhy why);
+
+/* One side in words, such as "cp.async of warp 3 (write)", to `text`, at most `size` bytes. */
+void race_side_text(const RaceSide *side, char *text, size_t size);
+
+#endif

@@ -1,0 +1,17 @@
+/* The counters as a report in plain text, and as the sums that the harness prints. */
+#ifndef PTXSIM_REPORT_H
+#define PTXSIM_REPORT_H
+
+#include <stdio.h>
+
+#include "counters.h"
+#include "counts.h"
+
+/* Adds everything up; the meaning of each field is in common/counters.h. cp.async counts on both
+ * sides: a global load and a shared store. Bulk copies are requests of their issuing warp. */
+void report_sum(const CountsSnapshot *snapshot, Counters *sum);
+
+/* A table a kernel: instructions by class, memory requests beside their ideal, traffic. */
+void report_text(const CountsSnapshot *snapshot, FILE *out);
+
+#endif
