@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(THREADS)
 
         // S_ij = scale * Q_i K_j^T   [ROWS, COLS] a thread
         float S_ij[ROWS][COLS] = {{0}};
-#pragma unroll 1
+#pragma unroll 2
         for (int c = 0; c < D; c += VECTOR) {
             float k[COLS][VECTOR];
 #pragma unroll
@@ -184,7 +184,7 @@ static __global__ void __launch_bounds__(THREADS)
         __syncwarp(); // RAW: sP, of which a warp reads the rows that it wrote
 
         // O_i = O_i + P_ij V_j   [ROWS, O_COLS] a thread
-#pragma unroll 1
+#pragma unroll 2
         for (int k = 0; k < BC; k += 4) {
             float v[4][O_COLS];
 #pragma unroll

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Looks for races, bad accesses and bad synchronisation in the stages: with compute-sanitizer on a
+# GPU, with the simulator's own checks elsewhere.
+#
+#   tools/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
+#
+# The shape is small and ragged unless KEYs say otherwise, for every access is watched.
+# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
+set -uo pipefail
+
+program=$1
+shift
+shape=(B=1 H=2 HKV=1 N=130 NKV=190)
+
+# watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
+watch() {
+    local name=$1 log code
+    shift
+    log=$(mktemp)
+    printf '%-10s ' "$name"
+    "$@" >"$log" 2>&1
+    code=$?
+    if [ $code -eq 0 ]; then
+        echo clean
+    else
+        echo "found something (exit $code):"
+        cat "$log"
+        worst=1
+    fi
+    rm -f "$log"
+}
+
+worst=0
+device=auto
+for argument in "$@"; do [[ $argument == DEVICE=* ]] && device=${argument#DEVICE=}; done
+if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
+    if ! command -v compute-sanitizer >/dev/null; then
+        echo "compute-sanitizer was not found: it comes with the CUDA Toolkit; or use DEVICE=sim." >&2
+        exit 2
+    fi
+    for tool in memcheck racecheck initcheck synccheck; do
+        watch $tool compute-sanitizer --tool $tool --error-exitcode 1 \
+            "$program" run "${shape[@]}" REPS=1 "$@" DEVICE=gpu
+    done
+elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
+    echo "in the simulator: races, bounds, never-written shared memory, deadlocks"
+    for order in late early; do
+        SIM_ASYNC=$order SIM_SANITIZE=1 watch "copies $order" "$program-sim" run "${shape[@]}" "$@" \
+            DEVICE=sim
+    done
+else
+    echo "there is no GPU here that compute-sanitizer could watch." >&2
+    exit 2
+fi
+exit $worst
