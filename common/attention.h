@@ -23,7 +23,8 @@ extern "C" {
 #endif
 
 /* One problem. Every count is at least 1, kv_heads divides heads, and head h reads the keys and
- * values of KV head h / (heads / kv_heads): grouped-query attention, multi-query if kv_heads = 1. */
+ * values of KV head h / (heads / kv_heads): grouped-query attention, multi-query if kv_heads = 1.
+ */
 typedef struct AttentionProblem {
     int batch;
     int heads;

@@ -39,7 +39,8 @@ bool counters_read(Counters *counters);
 /* Writes the full report, by kernel and instruction class, in plain text. */
 void counters_report(FILE *out);
 
-/* Writes the kernel's source with the counters of each line beside it, as text or as one HTML page. */
+/* Writes the kernel's source with the counters of each line beside it, as text or as one HTML page.
+ */
 void counters_annotate(FILE *out, bool html);
 
 #endif

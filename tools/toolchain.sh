@@ -34,6 +34,9 @@ fail() {
     exit 2
 }
 
+# complaint LOG: the line of a failed program's output that says most.
+complaint() { grep -m 1 -i error "$1" || tail -n 1 "$1"; }
+
 # release PROGRAM: the CUDA release it belongs to, such as 13.0; nothing if it does not run.
 release() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
 
@@ -88,13 +91,13 @@ fetch() {
     command -v "$python" >/dev/null || return 1
     reason="$python has no pip"
     "$python" -m pip --version >/dev/null 2>&1 || return 1
-    mkdir -p "$wheels"
-    fresh=$(mktemp -d "$wheels/fetching.XXXXXX")
+    reason="$wheels cannot be written"
+    { mkdir -p "$wheels" && fresh=$(mktemp -d "$wheels/fetching.XXXXXX"); } 2>/dev/null || return 1
     scratch+=("$fresh")
     if ! PIP_USER=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
         "$python" -m pip install --quiet --no-input --no-deps --no-compile --only-binary :all: \
         --target "$fresh" "$@" >"$fresh/log" 2>&1; then
-        reason="pip on $(uname -s) $(uname -m) says: $(grep -m 1 ERROR "$fresh/log" || tail -n 1 "$fresh/log")"
+        reason="pip on $(uname -s) $(uname -m) says: $(complaint "$fresh/log")"
         return 1
     fi
     mv "$fresh"/*.dist-info "$fresh/nvidia/cu13" # the licences stay with the files
@@ -149,7 +152,14 @@ fetch_disassembler() {
             "put them on PATH, or run this again with a network and a python3 that has pip."
 }
 
-# Compiles and links a small stage, for nvcc needs a host compiler, and one that it knows.
+# nvcc cannot even say where its toolkit is without a host compiler: looked for first.
+find_host_compiler() {
+    host=$(command -v "${NVCC_CCBIN:-g++}") ||
+        fail "nvcc needs a C++ compiler for the host, and ${NVCC_CCBIN:-g++} was not found:" \
+            "install g++, or set NVCC_CCBIN to the compiler to use."
+}
+
+# Compiles and links a small stage: nvcc may not know the host compiler, or lack a part of itself.
 try_compiler() {
     local folder
     folder=$(mktemp -d)
@@ -162,18 +172,15 @@ extern "C" void launch(__half *a, __nv_bfloat16 *b) { add<<<1, 1>>>(a, b); }
 END
     "$nvcc" -shared -Xcompiler -fPIC -cudart none -arch=sm_80 -o "$folder/try.so" \
         "$folder/try.cu" >"$folder/log" 2>&1 && return
-    command -v "${NVCC_CCBIN:-g++}" >/dev/null ||
-        fail "nvcc needs a C++ compiler for the host, and ${NVCC_CCBIN:-g++} was not found:" \
-            "install g++, or set NVCC_CCBIN to the compiler to use."
-    fail "$nvcc cannot compile a kernel: $(grep -m 1 -i error "$folder/log" || tail -n 1 "$folder/log")"
+    fail "$nvcc cannot compile a kernel: $(complaint "$folder/log")"
 }
 
 # write OUTFILE NAME VALUE...: a make fragment, whole or not at all.
 write() {
     local outfile=$1 fresh
     shift
-    mkdir -p "$(dirname "$outfile")"
-    fresh=$(mktemp "$outfile.XXXXXX")
+    { mkdir -p "$(dirname "$outfile")" && fresh=$(mktemp "$outfile.XXXXXX"); } 2>/dev/null ||
+        fail "$outfile cannot be written."
     scratch+=("$fresh")
     printf '%s := %s\n' "$@" >"$fresh"
     chmod 644 "$fresh"
@@ -193,14 +200,14 @@ main() {
         report_disassembler
         write "$2" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
     elif [ $# -eq 1 ] && [ "${1#-}" = "$1" ]; then
+        find_host_compiler
         find_compiler
         try_compiler
-        local version host
+        local version
         version=$(release "$nvcc")
-        host=$(command -v "${NVCC_CCBIN:-g++}") || host='' # else nvcc's flags name another
         found nvcc "$version" "$nvcc"
         found libcudart "$version" "$lib"
-        [ -z "$host" ] || found "$(basename "$host")" "$("$host" -dumpversion)" "$host"
+        found "$(basename "$host")" "$("$host" -dumpversion)" "$host"
         if find_disassembler; then
             report_disassembler
         else

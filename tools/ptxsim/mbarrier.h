@@ -16,8 +16,8 @@ enum { MBARRIER_MAX_COUNT = (1 << 20) - 1 }; /* of arrivals, and of |tx-count| i
 typedef enum MbarrierStatus {
     MBARRIER_OK,
     MBARRIER_NOT_INITIALISED,
-    MBARRIER_BAD_COUNT,     /* an initial count outside 1 .. 2^20 - 1, or an arrival of 0 */
-    MBARRIER_TOO_MANY,      /* more arrivals than the phase still expects */
+    MBARRIER_BAD_COUNT, /* an initial count outside 1 .. 2^20 - 1, or an arrival of 0 */
+    MBARRIER_TOO_MANY,  /* more arrivals than the phase still expects */
     MBARRIER_TX_OUT_OF_RANGE,
 } MbarrierStatus;
 
@@ -37,8 +37,9 @@ MbarrierStatus mbarrier_arrive(uint64_t *word, uint32_t count, bool *completed);
 /* mbarrier.arrive_drop: arrives, and later phases wait for `count` arrivals less. */
 MbarrierStatus mbarrier_arrive_drop(uint64_t *word, uint32_t count, bool *completed);
 
-/* mbarrier.expect_tx: the phase waits for `bytes` more. (arrive.expect_tx is this, then arrive.) */
-MbarrierStatus mbarrier_expect_tx(uint64_t *word, uint32_t bytes);
+/* mbarrier.expect_tx: the phase waits for `bytes` more. (arrive.expect_tx is this, then arrive.) It
+ * can complete a phase only if copies of the same bytes came before it. */
+MbarrierStatus mbarrier_expect_tx(uint64_t *word, uint32_t bytes, bool *completed);
 
 /* mbarrier.complete_tx, what an asynchronous copy does when its `bytes` have landed. */
 MbarrierStatus mbarrier_complete_tx(uint64_t *word, uint32_t bytes, bool *completed);

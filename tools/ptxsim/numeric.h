@@ -1,15 +1,18 @@
 /* Numbers as PTX defines them: formats, rounding, and the floating-point instructions that C has no
- * operator for. PTX ISA, "Floating Point Instructions", "cvt".
+ * operator for. PTX ISA, "Floating Point Instructions", "Half Precision ...", "cvt".
  *
- * Everything is a static inline without branches on data where a loop over lanes calls it often.
- * How arithmetic with any rounding works: the operation is done in double and its last bit made
- * "odd" if it is inexact (round to odd); rounding that once more to fp32, fp16 or bf16 then gives
- * what rounding the exact result would have given (Boldo and Melquiond, IEEE TC 57(4), 2008).
- * Where the result is NaN its bits are unspecified, unless a function says "canonical":
- * 0x7fffffff for fp32, 0x7fff for fp16 and bf16.
+ * All are static inline, and free of branches on data where loops over lanes call them often.
  *
- * Approximations (.approx) are computed by the C library in double and rounded once: they are at
- * least as accurate as the GPU's, and differ from it in the last bits.
+ * Arithmetic in any rounding: compute in double, and if that was inexact choose the neighbour with
+ * an odd last bit ("round to odd"). Rounding once more, to fp32, fp16 or bf16, then gives what
+ * rounding the exact result would have given (Boldo and Melquiond, IEEE Trans. Computers 57, 2008).
+ *
+ * Approximations (.approx) are computed in double and rounded once, so they are at least as accurate
+ * as the GPU's and differ from it in the last bits.
+ *
+ * NaN: any instruction with a NaN operand gives NaN. Its bits are unspecified here unless a function
+ * says "canonical": 0x7fffffff for fp32, 0x7fff for fp16 and bf16. Instructions with .ftz flush
+ * subnormal operands and results: flush(f(flush(a), flush(b))).
  */
 #ifndef PTXSIM_NUMERIC_H
 #define PTXSIM_NUMERIC_H
@@ -20,7 +23,7 @@
 #include <string.h>
 
 #ifdef __clang__
-#pragma STDC FP_CONTRACT OFF
+#pragma STDC FP_CONTRACT OFF /* a * b + c must round twice where it is written so */
 #endif
 
 typedef enum Rounding {
@@ -29,6 +32,8 @@ typedef enum Rounding {
     ROUND_DOWN,    /* .rm: towards minus infinity */
     ROUND_UP,      /* .rp */
 } Rounding;
+
+/* ---- Bits ------------------------------------------------------------------------------------ */
 
 static inline float float_of(uint32_t bits) {
     float value;
@@ -54,20 +59,19 @@ static inline uint64_t bits_of_double(double value) {
     return bits;
 }
 
-/* ---- Formats ---------------------------------------------------------------------------------- */
+/* ---- Formats --------------------------------------------------------------------------------- */
 
-/* fp16 to fp32, exact. Shifted into place, a half is too small by 2^112; multiplying mends it, and
- * normalises subnormals on the way. Infinity and NaN get the largest exponent. */
+/* fp16 to fp32, exact. Shifted into place (the arithmetic shift keeps the sign on top) a half is too
+ * small by 2^112; multiplying mends that and normalises subnormals on the way. The exponent of
+ * infinity and NaN is then completed to all ones. */
 static inline float half_to_float(uint16_t half) {
-    uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
-    uint32_t finite = bits_of(float_of(magnitude) * 0x1p112f);
-    uint32_t special = 0x7f800000u | magnitude;
-    uint32_t bits = (half & 0x7c00) == 0x7c00 ? special : finite;
-    return float_of(bits | (uint32_t)(half & 0x8000) << 16);
+    uint32_t placed = (uint32_t)((int32_t)((uint32_t)half << 16) >> 3) & 0x8fffe000;
+    uint32_t special = (placed & 0x0f800000) == 0x0f800000 ? 0x7f800000 : 0;
+    return float_of(bits_of(float_of(placed) * 0x1p112f) | special);
 }
 
-/* fp32 to fp16, .rn; NaN gives the canonical NaN. Subnormal results come from adding 0.5, whose last
- * bit is worth 2^-24, the unit of a subnormal half: the addition rounds. */
+/* fp32 to fp16, .rn; NaN becomes canonical. For a subnormal result 0.5 is added: the last bit of 0.5
+ * is worth 2^-24, as that of a subnormal half is, so the addition rounds. */
 static inline uint16_t half_from_float(float value) {
     uint32_t bits = bits_of(value);
     uint32_t magnitude = bits & 0x7fffffff;
@@ -79,25 +83,264 @@ static inline uint16_t half_from_float(float value) {
     return (uint16_t)(magnitude > 0x7f800000 ? 0x7fff : half);
 }
 
+/* bf16 is the upper half of fp32. */
 static inline float bf16_to_float(uint16_t bf16) { return float_of((uint32_t)bf16 << 16); }
 
-/* fp32 to bf16, .rn; NaN gives the canonical NaN. */
+/* fp32 to bf16, .rn; NaN becomes canonical. */
 static inline uint16_t bf16_from_float(float value) {
     uint32_t bits = bits_of(value);
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fff : rounded);
 }
 
-/* A double to a format of `fraction_bits` and `exponent_bits` (fp32: 23, 8; fp16: 10, 5; bf16: 7, 8;
- * tf32: 10, 8), returned as that format's bits. NaN gives the canonical NaN. */
+/* A double rounded to a narrower format, as that format's bits (fraction and exponent widths: fp32
+ * 23, 8; tf32 10, 8; bf16 7, 8; fp16 10, 5). Overflow gives infinity, or the largest finite number
+ * where the mode rounds towards it. NaN becomes canonical. */
 static inline uint32_t narrow(double value, int fraction_bits, int exponent_bits, Rounding mode) {
     uint64_t bits = bits_of_double(value);
-    uint32_t sign = (uint32_t)(bits >> 63);
-    int bias = (1 << (exponent_bits - 1)) - 1;
-    uint32_t infinity = (uint32_t)((1 << exponent_bits) - 1) << fraction_bits;
-    uint32_t sign_bit = sign << (fraction_bits + exponent_bits);
     uint64_t magnitude = bits & 0x7fffffffffffffff;
-    if (magnitude > 0x7ff0000000000000) return (sign_bit ? 0 : 0) | (infinity * 2 - 0) ; /* placeholder */
-    return sign_bit | infinity | (uint32_t)bias | (uint32_t)mode;
+    uint32_t negative = (uint32_t)(bits >> 63);
+    uint32_t sign = negative << (fraction_bits + exponent_bits);
+    uint32_t infinity = ((1u << exponent_bits) - 1) << fraction_bits;
+    if (magnitude > 0x7ff0000000000000) return infinity | ((1u << fraction_bits) - 1);
+    if (magnitude == 0x7ff0000000000000) return sign | infinity;
+
+    /* value = significand * 2^(exponent - 52); the result's last bit is worth 2^(floor - fraction_bits) */
+    int bias = (1 << (exponent_bits - 1)) - 1;
+    int exponent = magnitude >> 52 ? (int)(magnitude >> 52) - 1023 : -1022;
+    uint64_t significand = (magnitude & 0xfffffffffffff) | (uint64_t)(magnitude >> 52 != 0) << 52;
+    int floor_exponent = exponent < 1 - bias ? 1 - bias : exponent;
+    int dropped = floor_exponent - exponent + 52 - fraction_bits;
+    dropped = dropped > 62 ? 62 : dropped;
+    uint64_t kept = significand >> dropped;
+    uint64_t rest = significand & ((1ull << dropped) - 1);
+    uint64_t half = 1ull << (dropped - 1);
+    bool away = mode == ROUND_NEAREST ? rest > half || (rest == half && (kept & 1))
+                                      : rest && mode == (negative ? ROUND_DOWN : ROUND_UP);
+    /* kept holds the hidden bit, which adds 1 to the exponent field; so may a carry */
+    uint64_t result = ((uint64_t)(floor_exponent + bias - 1) << fraction_bits) + kept + away;
+    if (result < infinity) return sign | (uint32_t)result;
+    bool finite = mode == ROUND_ZERO || mode == (negative ? ROUND_UP : ROUND_DOWN);
+    return sign | (infinity - finite);
 }
+
+static inline float float_from_double(double value, Rounding mode) {
+    return mode == ROUND_NEAREST ? (float)value : float_of(narrow(value, 23, 8, mode));
+}
+
+static inline uint16_t half_from_double(double value, Rounding mode) {
+    return (uint16_t)narrow(value, 10, 5, mode);
+}
+
+static inline uint16_t bf16_from_double(double value, Rounding mode) {
+    return (uint16_t)narrow(value, 7, 8, mode);
+}
+
+/* cvt.rna.tf32.f32: to nearest, ties away from zero. A tf32 is an fp32 whose low 13 bits are 0. */
+static inline uint32_t tf32_from_float_rna(float value) {
+    uint32_t bits = bits_of(value);
+    bool finite = (bits & 0x7f800000) != 0x7f800000;
+    return value != value ? 0x7fffe000 : (bits + (finite ? 0x1000 : 0)) & 0xffffe000;
+}
+
+/* cvt.{rn,rz}.tf32.f32 */
+static inline uint32_t tf32_from_float(float value, Rounding mode) {
+    return narrow((double)value, 10, 8, mode) << 13;
+}
+
+/* ---- Clamps ---------------------------------------------------------------------------------- */
+
+/* .ftz: a subnormal becomes a zero of the same sign. */
+static inline float flush(float value) {
+    uint32_t bits = bits_of(value);
+    return float_of(bits & 0x7f800000 ? bits : bits & 0x80000000);
+}
+
+/* .sat: into [0, 1]; NaN becomes +0. */
+static inline float saturate(float value) {
+    float clamped = value < 1.0f ? value : 1.0f;
+    return value > 0.0f ? clamped : 0.0f;
+}
+
+/* .relu: negative numbers become +0; NaN becomes canonical. */
+static inline float relu(float value) {
+    float clamped = value > 0.0f ? value : 0.0f;
+    return value != value ? float_of(0x7fffffff) : clamped;
+}
+
+/* ---- fp32 arithmetic with a rounding mode ---------------------------------------------------- */
+
+/* `value`, the double nearest to an exact result, rounded to odd; the sign of `error` (exact result
+ * minus value) says on which side the result lies. */
+static inline double round_to_odd(double value, double error) {
+    uint64_t bits = bits_of_double(value);
+    bool inexact = error > 0 || error < 0; /* false for the NaN that infinities leave here */
+    uint64_t step = (error > 0) == (value > 0) ? 1 : UINT64_MAX;
+    return double_of(bits + (inexact && !(bits & 1) ? step : 0));
+}
+
+/* a + b rounded to odd; the error is Knuth's TwoSum. */
+static inline double add_to_odd(double a, double b) {
+    double sum = a + b;
+    double b_part = sum - a;
+    double error = (a - (sum - b_part)) + (b - b_part);
+    return round_to_odd(sum, error);
+}
+
+/* fma.{rn,rz,rm,rp}.f32. The product of two fp32 is exact in double. */
+static inline float float_fma(float a, float b, float c, Rounding mode) {
+    if (mode == ROUND_NEAREST) return __builtin_fmaf(a, b, c);
+    double product = (double)a * (double)b;
+    double sum = add_to_odd(product, (double)c);
+    if (sum == 0 && mode == ROUND_DOWN && !signbit(product) != !signbit(c)) return -0.0f;
+    return float_from_double(sum, mode);
+}
+
+/* add.f32 (sub.f32 with -b) and mul.f32. */
+static inline float float_add(float a, float b, Rounding mode) {
+    return mode == ROUND_NEAREST ? a + b : float_fma(a, 1.0f, b, mode);
+}
+
+static inline float float_mul(float a, float b, Rounding mode) {
+    return mode == ROUND_NEAREST ? a * b : float_from_double((double)a * (double)b, mode);
+}
+
+/* div.{rn,...}.f32, and rcp with a = 1. The remainder a - q b is exact and gives the error's sign. */
+static inline float float_div(float a, float b, Rounding mode) {
+    if (mode == ROUND_NEAREST) return a / b;
+    double quotient = (double)a / (double)b;
+    double remainder = fma(-quotient, (double)b, (double)a);
+    return float_from_double(round_to_odd(quotient, b > 0 ? remainder : -remainder), mode);
+}
+
+/* sqrt.{rn,...}.f32 */
+static inline float float_sqrt(float a, Rounding mode) {
+    if (mode == ROUND_NEAREST) return sqrtf(a);
+    double root = sqrt((double)a);
+    return float_from_double(round_to_odd(root, fma(-root, root, (double)a)), mode);
+}
+
+/* ---- fp16 and bf16 arithmetic, on their bits ------------------------------------------------- */
+
+/* fma.{rn}.f16 and .bf16, rounded once. mul is fma(a, b, -0), add is fma(a, 1, c): exact zeros and
+ * signs come out as those instructions define them. */
+static inline uint16_t half_fma(uint16_t a, uint16_t b, uint16_t c) {
+    double product = (double)half_to_float(a) * (double)half_to_float(b);
+    return half_from_double(add_to_odd(product, (double)half_to_float(c)), ROUND_NEAREST);
+}
+
+static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
+    double product = (double)bf16_to_float(a) * (double)bf16_to_float(b);
+    return bf16_from_double(add_to_odd(product, (double)bf16_to_float(c)), ROUND_NEAREST);
+}
+
+enum { HALF_ONE = 0x3c00, BF16_ONE = 0x3f80, MINUS_ZERO_16 = 0x8000 };
+
+static inline uint16_t half_add(uint16_t a, uint16_t b) { return half_fma(a, HALF_ONE, b); }
+static inline uint16_t half_mul(uint16_t a, uint16_t b) { return half_fma(a, b, MINUS_ZERO_16); }
+static inline uint16_t bf16_add(uint16_t a, uint16_t b) { return bf16_fma(a, BF16_ONE, b); }
+static inline uint16_t bf16_mul(uint16_t a, uint16_t b) { return bf16_fma(a, b, MINUS_ZERO_16); }
+
+/* ---- Minimum and maximum --------------------------------------------------------------------- */
+
+/* min.f32 and max.f32: -0 is below +0; of a number and a NaN, the number; of two NaN, the canonical
+ * one. Halves: convert, apply, convert back; that is exact. */
+static inline float float_min(float a, float b) {
+    float least = a < b ? a : b;
+    least = a == b ? float_of(bits_of(a) | bits_of(b)) : least;
+    least = b != b ? a : least;
+    return least != least ? float_of(0x7fffffff) : least;
+}
+
+static inline float float_max(float a, float b) {
+    float most = a > b ? a : b;
+    most = a == b ? float_of(bits_of(a) & bits_of(b)) : most;
+    most = b != b ? a : most;
+    return most != most ? float_of(0x7fffffff) : most;
+}
+
+/* min.NaN and max.NaN: the canonical NaN if either operand is NaN. */
+static inline float float_min_nan(float a, float b) {
+    return a != a || b != b ? float_of(0x7fffffff) : float_min(a, b);
+}
+
+static inline float float_max_nan(float a, float b) {
+    return a != a || b != b ? float_of(0x7fffffff) : float_max(a, b);
+}
+
+/* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands' signs. */
+static inline float xorsign(float extreme, float a, float b) {
+    return float_of(bits_of(extreme) | ((bits_of(a) ^ bits_of(b)) & 0x80000000));
+}
+
+/* ---- Integers -------------------------------------------------------------------------------- */
+
+/* cvt.{rni,rzi,rmi,rpi} to an integral value of the same type. */
+static inline double integral(double value, Rounding mode) {
+    switch (mode) {
+    case ROUND_ZERO: return trunc(value);
+    case ROUND_DOWN: return floor(value);
+    case ROUND_UP: return ceil(value);
+    default: return rint(value);
+    }
+}
+
+/* cvt from floating point to an integer of `bits` bits: rounds, then clamps to the type's range.
+ * Returns two's complement, sign-extended to 64 bits. NaN becomes 0, but the top bit alone if the
+ * source is fp64 or the result has 64 bits (PTX ISA, cvt). */
+static inline uint64_t integer_from_double(double value, Rounding mode, unsigned bits,
+                                           bool is_signed, bool from_fp64) {
+    double rounded = integral(value, mode);
+    uint64_t top = 1ull << (bits - 1);
+    double limit = (double)top * (is_signed ? 1.0 : 2.0);
+    if (value != value) return from_fp64 || bits == 64 ? top : 0;
+    if (rounded >= limit) return is_signed ? top - 1 : top + (top - 1);
+    if (is_signed) return rounded < -limit ? -top : (uint64_t)(int64_t)rounded;
+    return rounded < 0 ? 0 : (uint64_t)rounded;
+}
+
+/* An integer as a double, rounded to odd if it needs more than 53 bits: float_from_double and
+ * half_from_double then round it to their format correctly. */
+static inline double double_from_unsigned(uint64_t value) {
+    double odd = (double)(value >> 11 | ((value & 0x7ff) != 0)) * 2048.0;
+    return value >> 53 ? odd : (double)value;
+}
+
+static inline double double_from_signed(int64_t value) {
+    double magnitude = double_from_unsigned(value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    return value < 0 ? -magnitude : magnitude;
+}
+
+/* ---- Approximations -------------------------------------------------------------------------- */
+
+/* ex2.approx.f32: 2^x = 2^n 2^f with n the integer nearest to x and |f| <= 1/2. 2^f is the Taylor
+ * series of exp(f ln 2), coefficient k being (ln 2)^k / k!, to a relative error below 1e-11. Adding
+ * 1.5 * 2^52 rounds x to n and leaves n in the low bits of the sum. */
+static inline float ex2_approx(float x) {
+    double clamped = x < -200.0f ? -200.0 : (double)x;
+    clamped = x > 200.0f ? 200.0 : clamped;
+    double shifted = clamped + 0x1.8p52;
+    double f = clamped - (shifted - 0x1.8p52);
+    double power = 1.0178086009239696e-07;
+    power = power * f + 1.3215486790144305e-06;
+    power = power * f + 1.5252733804059838e-05;
+    power = power * f + 0.00015403530393381606;
+    power = power * f + 0.0013333558146428441;
+    power = power * f + 0.009618129107628477;
+    power = power * f + 0.055504108664821576;
+    power = power * f + 0.2402265069591007;
+    power = power * f + 0.6931471805599453;
+    power = power * f + 1.0;
+    return (float)(power * double_of((bits_of_double(shifted) + 1023) << 52));
+}
+
+/* lg2, rcp, rsqrt, sqrt, sin, cos and tanh .approx.f32. */
+static inline float lg2_approx(float x) { return (float)log2((double)x); }
+static inline float rcp_approx(float x) { return 1.0f / x; }
+static inline float rsqrt_approx(float x) { return (float)(1.0 / sqrt((double)x)); }
+static inline float sqrt_approx(float x) { return sqrtf(x); }
+static inline float sin_approx(float x) { return (float)sin((double)x); }
+static inline float cos_approx(float x) { return (float)cos((double)x); }
+static inline float tanh_approx(float x) { return (float)tanh((double)x); }
+
 #endif

@@ -9,9 +9,9 @@
 
 /* Adds everything up; the meaning of each field is in common/counters.h. cp.async counts on both
  * sides: a global load and a shared store. Bulk copies are requests of their issuing warp. */
-void report_sum(const CountsSnapshot *snapshot, Counters *sum);
+void counts_sum(const CountsSnapshot *snapshot, Counters *sum);
 
-/* A table a kernel: instructions by class, memory requests beside their ideal, traffic. */
-void report_text(const CountsSnapshot *snapshot, FILE *out);
+/* For each kernel: instructions by class, memory requests beside their ideal, traffic. */
+void counts_report(const CountsSnapshot *snapshot, FILE *out);
 
 #endif

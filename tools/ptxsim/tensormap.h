@@ -11,7 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TENSORMAP_BYTES = 128, TENSORMAP_ALIGNMENT = 64, TENSORMAP_MAX_RANK = 5 };
+enum {
+    TENSORMAP_BYTES = 128,
+    TENSORMAP_ALIGNMENT = 64,         /* of the map itself */
+    TENSORMAP_SHARED_ALIGNMENT = 128, /* of a box in shared memory; the hardware faults otherwise */
+    TENSORMAP_MAX_RANK = 5,
+};
 
 /* How 16-byte chunks are permuted in shared memory; the driver's CU_TENSOR_MAP_SWIZZLE_*. */
 typedef enum Swizzle { SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B, SWIZZLE_128B } Swizzle;
@@ -23,7 +28,7 @@ typedef struct TensorMap {
     uint64_t stride[TENSORMAP_MAX_RANK]; /* bytes from one element to the next of a dimension */
     uint32_t size[TENSORMAP_MAX_RANK];   /* elements, minus 1: a dimension may hold 2^32 */
     uint16_t box[TENSORMAP_MAX_RANK];    /* elements of a copy, 1 .. 256 */
-    uint8_t step[TENSORMAP_MAX_RANK];    /* traversal stride: every step-th element, 1 .. 8 */
+    uint8_t step[TENSORMAP_MAX_RANK];    /* traversal stride: every step-th element; [0] is 1 */
     uint8_t rank;
     uint8_t element_bytes;
     uint8_t swizzle; /* a Swizzle */
@@ -40,7 +45,7 @@ typedef struct TensorMapRequest {
     const uint64_t *sizes;
     const uint64_t *strides;
     const uint32_t *box;
-    const uint32_t *steps;
+    const uint32_t *steps; /* CUDA's elementStrides, 1 .. 8 */
     int interleave; /* CUtensorMapInterleave; only 0, none, is supported */
     int swizzle;    /* CUtensorMapSwizzle, 0 .. 3 */
     int l2_promotion;
@@ -57,10 +62,6 @@ bool tensormap_decode(const void *bytes, TensorMap *map);
 
 /* Bytes of a whole box in shared memory, which is also what it adds to an mbarrier's tx-count. */
 uint32_t tensormap_box_bytes(const TensorMap *map);
-
-/* The alignment in bytes of the box's shared-memory address: 128, or for a swizzled map the
- * repeat length of the pattern that our users rely on: 256, 512 or 1024. Hardware demands 128. */
-uint32_t tensormap_shared_alignment(const TensorMap *map);
 
 /* One row of a box, clipped to the tensor. If `count` is 0 nothing of it is inside. */
 typedef struct TensorRow {

@@ -1,0 +1,70 @@
+#include "buffer.h"
+
+#include "counters.h"
+#include "device.h"
+
+#include <string.h>
+
+enum { GUARD_BYTES = 4096 };
+static const unsigned char guard_pattern[2] = {0xaa, 0x7f}; /* 0x7faa, little-endian: a NaN */
+
+static void fill_guard(unsigned char *band) {
+    for (int i = 0; i < GUARD_BYTES; i++) band[i] = guard_pattern[i % 2];
+}
+
+static unsigned char *rear_band(const Buffer *buffer) { return buffer->data + buffer->bytes; }
+
+bool buffer_create(const char *name, size_t bytes, Buffer *buffer, Error *error) {
+    unsigned char band[GUARD_BYTES];
+    void *memory;
+    *buffer = (Buffer){.name = name, .bytes = bytes};
+    if (bytes == 0) return true;
+    buffer->guard = counters_simulated() ? 0 : GUARD_BYTES;
+    if (!CUDA_OK(cudaMalloc(&memory, bytes + 2 * buffer->guard), error)) return false;
+    buffer->data = (unsigned char *)memory + buffer->guard;
+    if (buffer->guard == 0) return true;
+    fill_guard(band);
+    return CUDA_OK(cudaMemcpy(memory, band, GUARD_BYTES, cudaMemcpyHostToDevice), error) &&
+           CUDA_OK(cudaMemcpy(rear_band(buffer), band, GUARD_BYTES, cudaMemcpyHostToDevice), error);
+}
+
+bool buffer_fill_nan(const Buffer *buffer, Error *error) {
+    if (buffer->bytes == 0) return true;
+    return CUDA_OK(cudaMemset(buffer->data, 0xff, buffer->bytes), error);
+}
+
+bool buffer_write(const Buffer *buffer, const void *host, Error *error) {
+    if (buffer->bytes == 0) return true;
+    return CUDA_OK(cudaMemcpy(buffer->data, host, buffer->bytes, cudaMemcpyHostToDevice), error);
+}
+
+bool buffer_read(const Buffer *buffer, void *host, Error *error) {
+    if (buffer->bytes == 0) return true;
+    return CUDA_OK(cudaMemcpy(host, buffer->data, buffer->bytes, cudaMemcpyDeviceToHost), error);
+}
+
+static bool band_intact(const Buffer *buffer, const unsigned char *on_device, const char *where,
+                        Error *error) {
+    unsigned char band[GUARD_BYTES], expected[GUARD_BYTES];
+    fill_guard(expected);
+    if (!CUDA_OK(cudaMemcpy(band, on_device, GUARD_BYTES, cudaMemcpyDeviceToHost), error))
+        return false;
+    for (int i = 0; i < GUARD_BYTES; i++)
+        if (band[i] != expected[i])
+            return error_set(error, STATUS_FAIL,
+                             "a kernel wrote outside %s: byte %d of the %d %s it has changed",
+                             buffer->name, i, GUARD_BYTES, where);
+    return true;
+}
+
+bool buffer_intact(const Buffer *buffer, Error *error) {
+    if (buffer->guard == 0) return true;
+    return band_intact(buffer, buffer->data - GUARD_BYTES, "before", error) &&
+           band_intact(buffer, rear_band(buffer), "after", error);
+}
+
+void buffer_free(Buffer *buffer) {
+    if (buffer->data && cudaFree(buffer->data - buffer->guard) != cudaSuccess)
+        cudaGetLastError(); /* after a fault: nobody else's error */
+    *buffer = (Buffer){0};
+}

@@ -1,0 +1,49 @@
+/* The verdict on O and LSE.
+ *
+ * O. The tolerance is one number a row, because rows differ: with a causal mask the first rows are
+ * as large as V and the last ones a hundred times smaller, where one tolerance for all would let
+ * a half-wrong row pass. For row r
+ *
+ *     tolerance = 2 * max_c |low_O - O|  +  ulp(max_c |O|)  +  2^-20 * sensitivity
+ *
+ * with O the truth, low_O the low-precision reference (see oracle.h) and ulp the distance of
+ * neighbouring numbers of the element type. The last term is what fp32 logits of this size may
+ * move O; it matters only where logits are in the hundreds.
+ *
+ * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
+ *
+ * Where the truth is infinite or NaN the result must be the same infinity or a NaN; everywhere
+ * else it must be finite. That holds for the rows that were not compared too: their truth is not
+ * known, but an element that no kernel wrote is still the NaN it was filled with.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "oracle.h"
+
+typedef struct Outputs {
+    const uint16_t *O; /* [batch, heads, seq_q, d], elements of the problem's type */
+    const float *LSE;  /* [batch, heads, seq_q], NULL: not asked for */
+} Outputs;
+
+typedef struct CheckResult {
+    bool pass;
+    double max_error, tolerance; /* of O, in the row that comes closest to its tolerance or exceeds
+                                    it the most; the error is NaN or inf if an element is */
+    double lse_error, lse_tolerance;
+    size_t wrong_elements, wrong_lse; /* in the compared rows */
+    size_t unwritten;                 /* NaN or inf in the other rows of O and LSE */
+    char reason[160];                 /* "" if pass */
+} CheckResult;
+
+CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth *truth,
+                          const Outputs *outputs);
+
+/* The parts of the rule, for explain.c: |got - truth| of one number (0 for the infinity or the NaN
+ * that is due, NaN or inf where only one of the two is), right if `error <= tolerance`, which a NaN
+ * fails; and the tolerance of O in compared row r and of LSE. */
+double check_error(double got, double truth);
+double check_row_tolerance(const Problem *problem, const Truth *truth, size_t r);
+double check_lse_tolerance(const Rows *rows, const Truth *truth);
+
+#endif

@@ -1,0 +1,13 @@
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool error_set(Error *error, Status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    error->status = status;
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return false;
+}

@@ -1,0 +1,41 @@
+/* The truth: attention in fp64 on the CPU, for chosen rows, and beside it what an honest
+ * low-precision computation gives, which is the yardstick for errors.
+ *
+ *     S_j = scale * q . K_j          m = max_j S_j            w_j = exp(S_j - m)
+ *     O = sum_j w_j V_j / sum_j w_j  LSE = m + log(sum_j w_j)
+ *
+ * over the keys that the row sees. No key, or only logits of -inf: O = 0, LSE = -inf. Otherwise
+ * IEEE arithmetic decides: a logit of NaN or +inf makes the whole row NaN. An inf or NaN in V_j
+ * reaches O only if w_j is not 0, so a key that is masked or out of reach has no influence.
+ *
+ * The low-precision reference follows FlashAttention-2 (Dao 2023, Algorithm 1) as a kernel with
+ * tensor cores does: products and sums in fp32, w_j rounded to the element type before it meets V,
+ * the sum of w_j in fp32 before that rounding, O rounded to the element type at the end.
+ */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include "inputs.h"
+#include "rows.h"
+
+typedef struct Truth {
+    double *O;           /* [rows, d] */
+    double *LSE;         /* [rows] */
+    double *low_O;       /* [rows, d], the low-precision reference, rounded to the element type */
+    double *low_LSE;     /* [rows] */
+    double *sensitivity; /* [rows] max_j |S_j| * max_c sum_j P_j |V_jc|: how far O moves if logits
+                            change by a relative error of 1 */
+} Truth;
+
+/* One row in fp64. q: [d], K and V: [keys, d], scratch: [keys + d]; results O: [d] and, one number
+ * each, LSE and sensitivity as in Truth. */
+void oracle_row(const double *q, const double *K, const double *V, int keys, int d, double scale,
+                double *scratch, double *O, double *LSE, double *sensitivity);
+
+/* Truth of the rows, by all processors; `scale` multiplies Q K^T. */
+bool oracle_create(const Problem *problem, double scale, const Inputs *inputs, const Rows *rows,
+                   Truth *truth, Error *error);
+
+void oracle_free(Truth *truth);
+
+#endif

@@ -1,0 +1,20 @@
+/* The command `run`: one problem, one or several stages, checked, timed on a GPU, reported. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "options.h"
+
+/* Tries the stages of the options on a prepared setup and reports them by the options' FORMAT and
+ * COUNTERS; results: [options->stage_count], their stages closed. False: the problem itself could
+ * not be prepared, `error` says why. */
+bool run_problem(const Options *options, const Device *device, const TrialSetup *setup,
+                 Result results[], Error *error);
+
+/* Runs the command, prints, returns the exit code. */
+int run_command(const Options *options, const Device *device);
+
+/* The exit code of several results: 1 if one failed, 2 if all were skipped, else 0. A stage folder
+ * that does not exist: 64. */
+int run_exit_code(const Result results[], int count);
+
+#endif

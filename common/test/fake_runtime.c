@@ -1,0 +1,176 @@
+/* A stand-in for the CUDA runtime: device memory is host memory, a launch has happened when it
+ * returns, every repetition takes 1 ms. With it the harness runs without a GPU or simulator.
+ *
+ *     FAKE_DEVICES=0        no GPU            FAKE_MEMORY=bytes     free and total memory
+ *     FAKE_CAPABILITY=90    10 * major + minor
+ *
+ * Compiled with -DFAKE_SIMULATED=1 it also plays the simulator's counters. */
+#include "fake_runtime.h"
+
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cudaError_t sticky; /* a fault that every call reports until the device is reset */
+static cudaError_t last;   /* what cudaGetLastError returns */
+
+static long setting(const char *name, long fallback) {
+    const char *value = getenv(name);
+    return value ? atol(value) : fallback;
+}
+
+static cudaError_t answer(cudaError_t error) {
+    const cudaError_t code = sticky ? sticky : error;
+    if (code) last = code;
+    return code;
+}
+
+void fake_fault(void) { sticky = cudaErrorIllegalAddress; }
+
+cudaError_t cudaGetLastError(void) {
+    const cudaError_t code = last;
+    last = cudaSuccess;
+    return code;
+}
+
+const char *cudaGetErrorName(cudaError_t error) {
+    return error == cudaErrorIllegalAddress     ? "cudaErrorIllegalAddress"
+           : error == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
+           : error == cudaErrorInvalidValue     ? "cudaErrorInvalidValue"
+                                                : "cudaErrorUnknown";
+}
+
+const char *cudaGetErrorString(cudaError_t error) {
+    (void)error;
+    return "a fake error";
+}
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = (int)setting("FAKE_DEVICES", 1);
+    return *count ? answer(cudaSuccess) : answer(cudaErrorNoDevice);
+}
+
+cudaError_t cudaSetDevice(int index) {
+    (void)index;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int index) {
+    (void)index;
+    memset(properties, 0, sizeof *properties);
+    strcpy(properties->name, "Fake \"GPU\"");
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int index) {
+    const int capability = (int)setting("FAKE_CAPABILITY", 90);
+    (void)index;
+    *value = which == cudaDevAttrComputeCapabilityMajor   ? capability / 10
+             : which == cudaDevAttrComputeCapabilityMinor ? capability % 10
+             : which == cudaDevAttrMultiProcessorCount    ? 132
+             : which == cudaDevAttrClockRate              ? 1980000
+                                                          : 1 << 20;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
+    *available = *total = (size_t)setting("FAKE_MEMORY", 1l << 32);
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = 13000;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = 13000;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+    *memory = sticky ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return answer(*memory ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFree(void *memory) {
+    free(memory);
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    (void)kind;
+    if (!sticky) memcpy(to, from, bytes);
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
+    if (!sticky) memset(memory, value, bytes);
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
+    (void)memory, (void)value, (void)bytes,
+        (void)stream; /* the L2 flush: only its time is wanted */
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSynchronize(void) { return answer(cudaSuccess); }
+
+cudaError_t cudaDeviceReset(void) {
+    sticky = cudaSuccess;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    *event = NULL;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    (void)event, (void)stream;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    (void)event;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop) {
+    (void)start, (void)stop;
+    *ms = 1;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    (void)event;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function) {
+    (void)function;
+    memset(attributes, 0, sizeof *attributes);
+    attributes->numRegs = 40;
+    attributes->sharedSizeBytes = 1024;
+    return answer(cudaSuccess);
+}
+
+#if FAKE_SIMULATED
+#include "counters.h"
+
+bool counters_simulated(void) { return true; }
+
+void counters_reset(void) {}
+
+bool counters_read(Counters *counters) {
+    *counters = (Counters){.warp_instructions = 1000, .shared_load = {10, 40, 20}};
+    return true;
+}
+
+void counters_report(FILE *out) { fprintf(out, "the full report\n"); }
+
+void counters_annotate(FILE *out, bool html) {
+    fprintf(out, html ? "<html></html>\n" : "the annotated source\n");
+}
+#endif

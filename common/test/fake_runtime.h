@@ -1,0 +1,8 @@
+/* What the fake stages ask of the fake runtime. */
+#ifndef FAKE_RUNTIME_H
+#define FAKE_RUNTIME_H
+
+/* From now on every call reports an illegal address, until the device is reset. */
+void fake_fault(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* A stage computed on the CPU, for fake_runtime.c. BUG plants one bug. The rounding functions are
+ * those of the program that loads it. */
+#include "attention.h"
+#include "element.h"
+#include "fake_runtime.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    BUG_NONE,
+    BUG_ELEMENT,        /* one element of O is off by 1% of the largest */
+    BUG_NAN,            /* one element of O is not written */
+    BUG_GUARD,          /* writes one element past O */
+    BUG_LSE,            /* LSE lacks one key */
+    BUG_TAIL,           /* the rows of the last, partial tile of 64 are not written */
+    BUG_HEAD,           /* query head h reads KV head h mod kv_heads */
+    BUG_MASK,           /* causal: the diagonal key is masked too */
+    BUG_LATER,          /* wrong from the second launch on */
+    BUG_FAULT,          /* an illegal address */
+    BUG_LAUNCH,         /* the launch returns an error */
+    BUG_UNSUPPORTED,    /* not on this device */
+    BUG_WORKSPACE,      /* asks for more memory than there is */
+    BUG_WORKSPACE_GUARD /* writes one byte before its workspace */
+};
+
+#ifndef BUG
+#define BUG BUG_NONE
+#endif
+
+static const ElementType type = ELEMENT_BF16 ? TYPE_BF16 : TYPE_FP16;
+
+static void one_row(const AttentionProblem *p, const AttentionTensors *t, int index) {
+    const int head = index / p->seq_q % p->heads, batch = index / p->seq_q / p->heads;
+    const int row = index % p->seq_q, group = p->heads / p->kv_heads;
+    const int kv = batch * p->kv_heads + (BUG == BUG_HEAD ? head % p->kv_heads : head / group);
+    const uint16_t *Q = (const uint16_t *)t->Q + (size_t)index * HEAD_DIM;
+    const uint16_t *K = (const uint16_t *)t->K + (size_t)kv * (size_t)p->seq_kv * HEAD_DIM;
+    const uint16_t *V = (const uint16_t *)t->V + (size_t)kv * (size_t)p->seq_kv * HEAD_DIM;
+    const int diagonal = row + p->seq_kv - p->seq_q - (BUG == BUG_MASK);
+    float O[HEAD_DIM] = {0}, m = -INFINITY, l = 0;
+    for (int j = 0; j < p->seq_kv && (!CAUSAL || j <= diagonal); j++) {
+        float S = 0;
+        for (int c = 0; c < HEAD_DIM; c++)
+            S += element_to_float(type, Q[c]) * element_to_float(type, K[j * HEAD_DIM + c]);
+        const float m_new = fmaxf(m, S * p->scale), rescale = expf(m - m_new);
+        const float P = expf(S * p->scale - m_new);
+        for (int c = 0; c < HEAD_DIM; c++)
+            O[c] = O[c] * rescale + P * element_to_float(type, V[j * HEAD_DIM + c]);
+        l = l * rescale + (BUG == BUG_LSE && j == 1 ? 0 : P);
+        m = m_new;
+    }
+    for (int c = 0; c < HEAD_DIM; c++)
+        ((uint16_t *)t->O)[(size_t)index * HEAD_DIM + (size_t)c] =
+            element_from_float(type, l > 0 ? O[c] / l : 0);
+    if (t->LSE) t->LSE[index] = l > 0 ? m + logf(l) : -INFINITY;
+}
+
+static void plant(const AttentionProblem *p, const AttentionTensors *t, void *workspace) {
+    static int launches;
+    const size_t elements = (size_t)p->batch * (size_t)p->heads * (size_t)p->seq_q * HEAD_DIM;
+    uint16_t *O = t->O;
+    launches++;
+    if (BUG == BUG_ELEMENT || (BUG == BUG_LATER && launches > 1)) {
+        float largest = 0;
+        for (size_t i = 0; i < elements; i++)
+            largest = fmaxf(largest, fabsf(element_to_float(type, O[i])));
+        const float wrong = element_to_float(type, O[elements / 2]) + 0.01f * largest;
+        O[elements / 2] = element_from_float(type, wrong);
+    }
+    if (BUG == BUG_NAN) O[elements / 2] = 0xffff;
+    if (BUG == BUG_GUARD) O[elements] = 0;
+    if (BUG == BUG_WORKSPACE_GUARD) ((char *)workspace)[-1] = 0;
+    if (BUG == BUG_FAULT) fake_fault();
+}
+
+/* The harness asks the runtime about it; it is never run as a kernel. */
+static const int not_a_kernel;
+const AttentionKernel attention_kernels[] = {{"fake", &not_a_kernel, 128, 512}, {NULL, NULL, 0, 0}};
+
+const char *attention_supports(const AttentionProblem *p, int compute_capability) {
+    (void)p;
+    return BUG == BUG_UNSUPPORTED && compute_capability != 120 ? "needs compute capability 12.0"
+                                                               : NULL;
+}
+
+size_t attention_workspace_bytes(const AttentionProblem *p) {
+    (void)p;
+    return BUG == BUG_WORKSPACE ? (size_t)1 << 50 : BUG == BUG_WORKSPACE_GUARD ? 1000 : 0;
+}
+
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                             cudaStream_t stream) {
+    const int rows = p->batch * p->heads * p->seq_q;
+    (void)stream;
+    if (BUG == BUG_LAUNCH) return cudaErrorInvalidValue;
+    for (int index = 0; index < rows; index++)
+        if (BUG != BUG_TAIL || index % p->seq_q < p->seq_q / 64 * 64) one_row(p, t, index);
+    plant(p, t, workspace);
+    return cudaGetLastError();
+}

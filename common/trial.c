@@ -1,0 +1,189 @@
+#include "trial.h"
+
+#include "explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void set_status(Result *result, Status status, const char *reason) {
+    result->status = status;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+/* STATUS_SKIP unless `bytes` more fit on the device. */
+static bool fits(size_t bytes, const char *what, Error *error) {
+    size_t available;
+    if (!device_memory_free(&available, error)) return false;
+    if (bytes <= available) return true;
+    return error_set(error, STATUS_SKIP,
+                     "%s needs %zu bytes (%.1f GiB) of device memory, %zu bytes (%.1f GiB) are "
+                     "free: choose a smaller B, H, N or NKV",
+                     what, bytes, (double)bytes / (1 << 30), available,
+                     (double)available / (1 << 30));
+}
+
+static bool upload(Trial *trial, Error *error) {
+    const Problem *p = &trial->problem;
+    const size_t q_bytes = sizeof(uint16_t) * problem_q_elements(p);
+    const size_t kv_bytes = sizeof(uint16_t) * problem_kv_elements(p);
+    const size_t lse_bytes = trial->host_LSE ? sizeof(float) * problem_rows(p) : 0;
+    if (!buffer_create("Q", q_bytes, &trial->Q, error) ||
+        !buffer_create("K", kv_bytes, &trial->K, error) ||
+        !buffer_create("V", kv_bytes, &trial->V, error) ||
+        !buffer_create("O", q_bytes, &trial->O, error) ||
+        !buffer_create("LSE", lse_bytes, &trial->LSE, error) ||
+        !buffer_write(&trial->Q, trial->inputs.Q, error) ||
+        !buffer_write(&trial->K, trial->inputs.K, error) ||
+        !buffer_write(&trial->V, trial->inputs.V, error))
+        return false;
+    trial->tensors = (AttentionTensors){.Q = trial->Q.data,
+                                        .K = trial->K.data,
+                                        .V = trial->V.data,
+                                        .O = trial->O.data,
+                                        .LSE = (float *)(void *)trial->LSE.data};
+    return true;
+}
+
+static void free_buffers(Trial *trial) {
+    Buffer *const buffers[] = {&trial->Q, &trial->K, &trial->V, &trial->O, &trial->LSE};
+    for (int i = 0; i < 5; i++) buffer_free(buffers[i]);
+}
+
+bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error) {
+    const Problem *p = &setup->problem;
+    *trial = (Trial){.problem = *p, .device = device};
+    if (!fits(problem_bytes(p), "the problem", error)) return false;
+    trial->host_O = malloc(sizeof(uint16_t) * problem_q_elements(p));
+    if (setup->lse) trial->host_LSE = malloc(sizeof(float) * problem_rows(p));
+    const bool created =
+        ((trial->host_O && (trial->host_LSE || !setup->lse)) ||
+         error_set(error, STATUS_SKIP, "not enough host memory for the outputs")) &&
+        inputs_create(p, setup->init, setup->seed, 0, &trial->inputs, error) &&
+        rows_choose(p, setup->seed, setup->work, &trial->rows, error) &&
+        oracle_create(p, p->shape.scale, &trial->inputs, &trial->rows, &trial->truth, error) &&
+        upload(trial, error);
+    if (!created) trial_free(trial);
+    return created;
+}
+
+/* One launch with NaN in the outputs before it and everything it wrote read back after it. */
+static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, Result *result,
+                        Error *error) {
+    if (!buffer_fill_nan(&trial->O, error) || !buffer_fill_nan(&trial->LSE, error)) return false;
+    counters_reset();
+    const bool ran =
+        CUDA_OK(stage->launch(&trial->problem.shape, &trial->tensors, workspace->data, NULL),
+                error) &&
+        CUDA_OK(cudaDeviceSynchronize(), error);
+    result->counted = counters_read(&result->counters);
+    const Buffer *const buffers[] = {&trial->Q, &trial->K,   &trial->V,
+                                     &trial->O, &trial->LSE, workspace};
+    for (int i = 0; i < 6; i++)
+        if (!ran || !buffer_intact(buffers[i], error)) return false;
+    return buffer_read(&trial->O, trial->host_O, error) &&
+           buffer_read(&trial->LSE, trial->host_LSE, error);
+}
+
+static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *workspace,
+                             Error *error) {
+    const size_t bytes = stage->workspace_bytes(&trial->problem.shape);
+    *workspace = (Buffer){0};
+    return (bytes == 0 || fits(bytes, "its workspace", error)) &&
+           buffer_create("the workspace", bytes, workspace, error) &&
+           buffer_fill_nan(workspace, error);
+}
+
+static void compare(Trial *trial, FILE *explain, Result *result) {
+    const Outputs outputs = {trial->host_O, trial->host_LSE};
+    result->check = check_outputs(&trial->problem, &trial->rows, &trial->truth, &outputs);
+    result->checked = true;
+    set_status(result, result->check.pass ? STATUS_PASS : STATUS_FAIL, result->check.reason);
+    if (result->check.pass || !explain) return;
+    fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
+    explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
+}
+
+/* After a failure the tensors and their bands may be damaged and the device may be lost: the stages
+ * to come get a device that works and new tensors. */
+static void restore(Trial *trial) {
+    Error ignored; /* if this fails too, the next stage's calls fail and say so */
+    const bool survived = device_survived();
+    free_buffers(trial); /* refused without harm if the device was reset */
+    if (!survived) cudaSetDevice(trial->device->index);
+    upload(trial, &ignored);
+}
+
+void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result) {
+    Error error;
+    Buffer workspace;
+    const char *unsupported =
+        stage->supports(&trial->problem.shape, trial->device->compute_capability);
+    result->stage = *stage;
+    result->resources = stage_resources(stage, trial->device->simulated);
+    if (unsupported) {
+        set_status(result, STATUS_SKIP, unsupported);
+        return;
+    }
+    if (create_workspace(trial, stage, &workspace, &error) &&
+        launch_once(trial, stage, &workspace, result, &error)) {
+        compare(trial, explain, result);
+    } else {
+        set_status(result, error.status, error.text);
+        if (explain && error.status == STATUS_FAIL)
+            fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
+    }
+    buffer_free(&workspace);
+    if (result->status == STATUS_FAIL) restore(trial);
+}
+
+/* Times the `count` passed results with one workspace that is large enough for each. */
+static bool time_passed(Trial *trial, Result *const passed[], int count, int reps, Error *error) {
+    const Stage *stages[MAX_STAGES];
+    Times times[MAX_STAGES];
+    Buffer workspace;
+    size_t bytes = 0;
+    int failed = -1;
+    for (int i = 0; i < count; i++) {
+        const size_t needed = passed[i]->stage.workspace_bytes(&trial->problem.shape);
+        stages[i] = &passed[i]->stage;
+        bytes = needed > bytes ? needed : bytes;
+    }
+    const bool timed = buffer_create("the workspace", bytes, &workspace, error) &&
+                       timer_run(&trial->problem, &trial->tensors, workspace.data, stages, count,
+                                 reps, trial->device->l2_bytes, times, &failed, error);
+    buffer_free(&workspace);
+    if (failed >= 0 && !timed) set_status(passed[failed], error->status, error->text);
+    for (int i = 0; timed && i < count; i++) {
+        passed[i]->timed = true;
+        passed[i]->times = times[i];
+    }
+    return timed;
+}
+
+void trial_time(Trial *trial, Result results[], int count, int reps, FILE *explain) {
+    Error error;
+    Result *passed[MAX_STAGES];
+    int passed_count = 0;
+    for (int i = 0; i < count; i++)
+        if (results[i].status == STATUS_PASS) passed[passed_count++] = &results[i];
+    if (passed_count == 0) return;
+    if (!time_passed(trial, passed, passed_count, reps, &error)) {
+        if (explain) fprintf(explain, "timing stopped: %s\n", error.text);
+        restore(trial);
+        return;
+    }
+    for (int i = 0; i < passed_count; i++) {
+        const Stage stage = passed[i]->stage;
+        trial_check(trial, &stage, explain, passed[i]);
+    }
+}
+
+void trial_free(Trial *trial) {
+    free_buffers(trial);
+    oracle_free(&trial->truth);
+    rows_free(&trial->rows);
+    inputs_free(&trial->inputs);
+    free(trial->host_O);
+    free(trial->host_LSE);
+    *trial = (Trial){0};
+}

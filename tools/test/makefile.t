@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The Makefile as a user meets it: help, messages for bad values, what is rebuilt and what is not.
+# Catches: a stage that needs an entry somewhere, a stale variant, a needless rebuild, a silent typo.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+root=$PWD
+count=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$log"
+    fi
+}
+
+copy=$(mktemp -d)
+log=$copy/log
+trap 'rm -rf "$copy"' EXIT
+unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
+# A copy of the tree with two small stages: what is tested is the Makefile, not the kernels.
+cp -r Makefile common tools reference "$copy"
+mkdir -p "$copy/stages/01_three_pass" "$copy/stages/02_coalesced" "$copy/build"
+cp build/toolchain.mk "$copy/build/"
+cp stages/01_*/kernel.cu "$copy/stages/01_three_pass/"
+cp stages/02_*/kernel.cu "$copy/stages/02_coalesced/"
+cd "$copy" || exit 1
+run() { make "$@" >"$log" 2>&1; }
+says() { grep -qF -- "$1" "$log"; }
+built() { grep -c '^nvcc ' "$log"; }
+
+run
+ok "bare make succeeds" [ $? -eq 0 ]
+ok "and prints help" says "make stage07 run"
+run stage99 run
+ok "an unknown stage ends with 2" [ $? -eq 2 ]
+ok "and the stages there are" says "there is no stage99: the stages are stage01 stage02"
+for bad in D=96 DTYPE=fp8 CAUSAL=2 DEVICE=tpu "D=64 128"; do
+    run stage01 "$bad"
+    ok "$bad ends with 2" [ $? -eq 2 ]
+    ok "and names the allowed values" says "${bad%%=*} must be one of: "
+done
+run diff FROM=01
+ok "diff without TO ends with 2" [ $? -eq 2 ]
+ok "and names TO" says "TO must be one of: 01 02"
+run diff FROM=01 TO=02
+ok "diff succeeds where stages differ" [ $? -eq 0 ]
+ok "and shows the difference" says "+// Stage 02: coalesced"
+
+run -j4 stage01 ARCH=sm_80
+ok "a stage builds, with -j" [ $? -eq 0 ]
+ok "one variant of it" [ "$(built)" -eq 1 ]
+run stage01 ARCH=sm_80
+ok "built again: nothing to do" [ "$(grep -cE '^(nvcc|cc|link) ' "$log")" -eq 0 ]
+run stage01 ARCH=sm_80 CAUSAL=1 D=64
+ok "another variant builds beside it" [ "$(built)" -eq 1 ]
+ok "both are there" [ -e build/sm_80/01_three_pass/d64_fp16_causal.so ]
+run stage01 ARCH=sm_80
+ok "and the first is still up to date" [ "$(built)" -eq 0 ]
+touch stages/02_coalesced/kernel.cu
+run stage01 ARCH=sm_80
+ok "another stage's change rebuilds nothing" [ "$(built)" -eq 0 ]
+touch common/attention.h
+run stage01 ARCH=sm_80
+ok "a changed header rebuilds the variant" [ "$(built)" -eq 1 ]
+cp -r stages/01_three_pass stages/42_new
+run stage42 ARCH=sm_80
+ok "a new folder under stages/ is a stage without further ado" [ -e build/sm_80/42_new/d128_fp16_full.so ]
+echo "not CUDA" >>stages/42_new/kernel.cu
+run stage42 ARCH=sm_80 D=64
+ok "a kernel that does not compile ends with 2" [ $? -eq 2 ]
+ok "and leaves nothing half-written" [ ! -e build/sm_80/42_new/d64_fp16_full.so ]
+run clean
+ok "clean removes build/" [ ! -e build ]
+cd "$root" || exit 1
+echo "1..$count"

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Compares the simulator's counters with those of the GPU, stage by stage.
+#
+#   tools/validate.sh build/attention [KEY=VALUE]... STAGE_DIR...
+#
+# Nsight Compute reads the hardware's counters of the first launch; build/attention-sim counts the
+# same launch on the CPU. Metrics: shared-memory requests and wavefronts, global requests and
+# sectors, tensor-core instructions. cp.async counts as a global load on both sides; its write to
+# shared memory is in neither (the hardware has no counter of it).
+# Exit: 0 all within 1 %, 1 something further off, 2 a tool is missing.
+set -euo pipefail
+
+program=$1
+shift
+command -v ncu >/dev/null || { echo "ncu was not found: Nsight Compute comes with the CUDA Toolkit." >&2; exit 2; }
+nvidia-smi -L >/dev/null 2>&1 || { echo "there is no GPU to compare the simulator with." >&2; exit 2; }
+
+# The simulator's name of each counter, and the hardware's.
+pairs=(
+    shared_load_requests smsp__sass_inst_executed_op_shared_ld.sum
+    shared_load_units l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
+    shared_store_requests smsp__sass_inst_executed_op_shared_st.sum
+    shared_store_units l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+    global_load_requests l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
+    global_load_units l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+    global_store_requests l1tex__t_requests_pipe_lsu_mem_global_op_st.sum
+    global_store_units l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+    mma_instructions smsp__inst_executed_pipe_tensor_op_hmma.sum
+)
+metrics=$(printf '%s\n' "${pairs[@]}" | awk 'NR % 2 == 0' | paste -sd,)
+
+options=() stages=()
+for argument in "$@"; do
+    if [[ $argument == *=* ]]; then options+=("$argument"); else stages+=("$argument"); fi
+done
+shape=(B=1 H=2 HKV=1 N=256 NKV=256)
+
+# hardware STAGE_DIR: `metric total` lines, summed over the kernels of one launch.
+hardware() {
+    local kernels
+    kernels=$(sed -n '/attention_kernels\[\]/,/NULL, NULL/p' "stages/${1##*/}/kernel.cu" |
+        grep -c '(const void \*)')
+    ncu --clock-control none --launch-count "$kernels" --csv --page raw --print-units base \
+        --metrics "$metrics" "$program" run "${shape[@]}" REPS=1 "${options[@]}" DEVICE=gpu "$1" |
+        awk '/^"/' | sed 's/^"//; s/"$//; s/","/\t/g' | awk -F'\t' '
+            NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
+            NR > 2 { for (i = 1; i <= NF; i++) { gsub(/,/, "", $i); total[i] += $i } }
+            END { for (i in name) printf "%s %.0f\n", name[i], total[i] }'
+}
+
+# simulated STAGE_DIR: the counters object, as `name value` lines.
+simulated() {
+    "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json "$1" |
+        grep -o '"[a-z_]*": *[0-9]*' | tr -d '":'
+}
+
+worst=0
+printf '%-18s %-22s %15s %15s %9s\n' stage counter hardware simulator ratio
+for stage in "${stages[@]}"; do
+    gpu=$(hardware "$stage")
+    cpu=$(simulated "$stage")
+    for ((i = 0; i < ${#pairs[@]}; i += 2)); do
+        a=$(awk -v m="${pairs[i + 1]}" '$1 == m { print $2 }' <<<"$gpu")
+        b=$(awk -v m="${pairs[i]}" '$1 == m { print $2 }' <<<"$cpu")
+        line=$(awk -v a="${a:-0}" -v b="${b:-0}" 'BEGIN {
+            ratio = a == b ? 1 : a ? b / a : 999
+            printf "%15d %15d %9.4f%s", a, b, ratio, ratio > 1.01 || ratio < 0.99 ? "  <--" : "" }')
+        printf '%-18s %-22s %s\n' "${stage##*/}" "${pairs[i]}" "$line"
+        [[ $line != *'<--' ]] || worst=1
+    done
+done
+exit $worst
