@@ -39,7 +39,7 @@ $(call one_of,DEVICE,auto gpu sim)
 
 VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$d_$t_$m)))
 VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)
-FORWARD = $(foreach v,$(OPTIONS),$(if $($v),'$v=$($v)'))
+FORWARD = $(foreach v,$(OPTIONS),$(if $(filter-out file undefined,$(origin $v)),'$v=$($v)'))
 
 # The architecture: the GPU's own, else the oldest that the stages serve. A stage whose header says
 # `needs sm_90a` is built for that and nothing else.
@@ -100,7 +100,7 @@ build/attention-sim: $(filter-out %/counters_none.o,$(HARNESS)) $(PTXSIM)
 	@echo "link  $@"
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 -include $(wildcard build/host/*/*.d build/host/*/*/*.d)
-PROGRAMS := build/attention $(if $(PTXSIM),build/attention-sim)
+PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/harness.c),build/attention-sim)
 
 # ---- Commands ------------------------------------------------------------------------------------
 .PHONY: help clean run grid bench test diff ptx sanitize profile trace $(NUMBERS:%=stage%)

@@ -34,7 +34,7 @@ static const Variable variables[] = {
     {"FORMAT", offsetof(Options, json), 0, "text|json"},
     {"REPS", offsetof(Options, reps), 0, NULL},
     {"COUNTERS", offsetof(Options, counters), 0, "table|full|source|html"},
-    {"GRID", offsetof(Options, grid_small), 0, "full|small"},
+    {"GRID", offsetof(Options, grid), 0, "full|small"},
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
@@ -124,6 +124,8 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
                          .d = OPTION_UNSET,
                          .causal = OPTION_UNSET,
                          .dtype = OPTION_UNSET,
+                         .init = OPTION_UNSET,
+                         .grid = OPTION_UNSET,
                          .seed = 1,
                          .lse = 1};
     for (int i = 0; i < count; i++) {

@@ -9,6 +9,7 @@
 enum { OPTION_UNSET = -1, MAX_SEQS = 32 };
 
 typedef enum DeviceChoice { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM } DeviceChoice;
+typedef enum GridSize { GRID_FULL, GRID_SMALL } GridSize;
 typedef enum CountersView {
     COUNTERS_TABLE,  /* a few columns a stage */
     COUNTERS_FULL,   /* by kernel and instruction class */
@@ -22,7 +23,7 @@ typedef struct Options {
     int batch, heads, kv_heads, seq_q, seq_kv, d; /* B H HKV N NKV D */
     int causal;                                   /* CAUSAL */
     int dtype;                                    /* DTYPE, an ElementType */
-    int init;                                     /* INIT, an Init; default normal */
+    int init;                                     /* INIT, an Init */
     uint64_t seed;                                /* SEED; default 1 */
     int lse;                                      /* LSE=0: run with LSE = NULL; default 1 */
     int device;                                   /* DEVICE, a DeviceChoice; default auto */
@@ -30,7 +31,7 @@ typedef struct Options {
     int json;                                     /* FORMAT=json; default text */
     int reps;                                     /* REPS; 0: until the median is stable */
     int counters;                                 /* COUNTERS, a CountersView; default table */
-    int grid_small;                               /* GRID=small; default full */
+    int grid;                                     /* GRID, a GridSize */
     int seqs[MAX_SEQS], seq_count;                /* SEQS, sequence lengths of bench; 0: all */
     const char *stages[MAX_STAGES];               /* folders, as given */
     int stage_count;

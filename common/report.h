@@ -16,13 +16,12 @@ void report_table(FILE *out, const Device *device, const Problem *problem, const
 
 /* One JSON object on one line; what is absent is null. Keys: see README. max_error and tolerance
  * are those of O. */
-void report_json(FILE *out, const Device *device, const Problem *problem, const Rows *rows,
-                 const Result *result);
+void report_json(FILE *out, const Device *device, const Problem *problem, const Result *result);
 
 /* "PASS", "FAIL" or "SKIP". */
 const char *report_status(Status status);
 
-/* The arguments that repeat a case: "B=1 H=2 ... SEED=7 LSE=1". */
+/* The arguments that ask `run` for the same: "B=1 H=2 ... SEED=7 LSE=1". */
 void report_arguments(FILE *out, const TrialSetup *setup);
 
 /* 10^12 floating-point operations a second, of the median. */

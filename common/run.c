@@ -1,21 +1,13 @@
 #include "run.h"
 
+#include "progress.h"
 #include "report.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* Everything but results goes to stderr when stdout carries JSON or a page. */
 static FILE *text_stream(const Options *options) {
     return options->json || options->counters == COUNTERS_HTML ? stderr : stdout;
-}
-
-static void progress(const char *what, const char *name) {
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K%s %s", what, name);
-}
-
-static void progress_end(void) {
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
 }
 
 static void show_counters(const Options *options, const Result *result) {
@@ -36,31 +28,26 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
         snprintf(result->reason, sizeof result->reason, "%s", error.text);
         return;
     }
-    progress("checking", stage.name);
+    progress("checking %s", stage.name);
     trial_check(trial, &stage, stderr, result);
     show_counters(options, result);
 }
 
 bool run_problem(const Options *options, const Device *device, const TrialSetup *setup,
-                 Result results[], Error *error) {
+                 FILE *heading, Result results[], Error *error) {
     Trial trial;
     const int count = options->stage_count;
     memset(results, 0, (size_t)count * sizeof *results);
-    progress("preparing", "inputs and oracle");
-    if (!trial_create(setup, device, &trial, error)) return false;
+    progress("preparing inputs and oracle");
+    const bool created = trial_create(setup, device, &trial, error);
     progress_end();
-    report_problem(text_stream(options), setup, &trial.rows);
+    if (!created) return false;
+    if (heading) report_problem(heading, setup, &trial.rows);
     fflush(NULL); /* before what the stages print on stderr */
     for (int i = 0; i < count; i++) check_stage(options, &trial, options->stages[i], &results[i]);
-    progress("timing", "");
+    progress("timing %d stages", count);
     if (!device->simulated) trial_time(&trial, results, count, options->reps, stderr);
     progress_end();
-
-    if (options->json)
-        for (int i = 0; i < count; i++)
-            report_json(stdout, device, &setup->problem, &trial.rows, &results[i]);
-    else
-        report_table(text_stream(options), device, &setup->problem, results, count);
     trial_free(&trial);
     for (int i = 0; i < count; i++) stage_close(&results[i].stage);
     return true;
@@ -80,7 +67,7 @@ int run_exit_code(const Result results[], int count) {
 int run_command(const Options *options, const Device *device) {
     Error error;
     Result results[MAX_STAGES];
-    TrialSetup setup = {.init = (Init)options->init,
+    TrialSetup setup = {.init = options->init == OPTION_UNSET ? INIT_NORMAL : (Init)options->init,
                         .seed = options->seed,
                         .lse = options->lse != 0,
                         .work = ROWS_WORK_RUN};
@@ -93,10 +80,13 @@ int run_command(const Options *options, const Device *device) {
         return STATUS_SKIP;
     }
     report_device(text_stream(options), device);
-    if (!run_problem(options, device, &setup, results, &error)) {
-        progress_end();
+    if (!run_problem(options, device, &setup, text_stream(options), results, &error)) {
         fprintf(stderr, "attention: %s\n", error.text);
         return error.status;
     }
+    if (!options->json)
+        report_table(text_stream(options), device, &setup.problem, results, options->stage_count);
+    for (int i = 0; options->json && i < options->stage_count; i++)
+        report_json(stdout, device, &setup.problem, &results[i]);
     return run_exit_code(results, options->stage_count);
 }

@@ -4,11 +4,12 @@
 
 #include "options.h"
 
-/* Tries the stages of the options on a prepared setup and reports them by the options' FORMAT and
- * COUNTERS; results: [options->stage_count], their stages closed. False: the problem itself could
- * not be prepared, `error` says why. */
+/* Tries the stages of the options on one problem: checks each, then on a GPU times those that
+ * passed in turn and checks them again. results: [options->stage_count], their stages closed.
+ * `heading` gets the problem's lines before, unless NULL; failures are explained on stderr. False:
+ * the problem itself could not be prepared, `error` says why. */
 bool run_problem(const Options *options, const Device *device, const TrialSetup *setup,
-                 Result results[], Error *error);
+                 FILE *heading, Result results[], Error *error);
 
 /* Runs the command, prints, returns the exit code. */
 int run_command(const Options *options, const Device *device);

@@ -41,7 +41,7 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
     if (stat(path, &info) != 0)
         return error_set(error, STATUS_FAIL, "%s is not there: the stage's variant is not built",
                          path);
-    stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!stage->library) return error_set(error, STATUS_FAIL, "%s", dlerror());
     if (find(stage->library, path, "attention_kernels", &stage->kernels, error) &&
         find(stage->library, path, "attention_supports", &stage->supports, error) &&

@@ -97,6 +97,7 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     const Outputs outputs = {trial->host_O, trial->host_LSE};
     result->check = check_outputs(&trial->problem, &trial->rows, &trial->truth, &outputs);
     result->checked = true;
+    result->checked_rows = trial->rows.count;
     set_status(result, result->check.pass ? STATUS_PASS : STATUS_FAIL, result->check.reason);
     if (result->check.pass || !explain) return;
     fprintf(explain, "%s: %s\n", result->stage.name, result->reason);

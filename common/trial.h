@@ -18,6 +18,7 @@ typedef struct Result {
     char reason[1024]; /* why it failed or was skipped; "" if it passed */
     bool checked;      /* `check` holds a verdict */
     CheckResult check;
+    size_t checked_rows;
     StageResources resources;
     bool timed; /* `times` holds times */
     Times times;

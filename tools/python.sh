@@ -21,10 +21,12 @@ fail() {
     exit 2
 }
 
-# has_numpy PYTHON: true if it imports numpy; says which release and where.
+# has_numpy PYTHON: true if it is new enough and imports numpy; says which release and where.
 has_numpy() {
     local version
-    version=$("$1" -c 'import numpy; print(numpy.__version__)' 2>/dev/null) || return 1
+    version=$("$1" -c 'import numpy, sys
+assert sys.version_info >= (3, 9)
+print(numpy.__version__)' 2>/dev/null) || return 1
     printf '%-10s %-7s %s\n' numpy "$version" "$1" >&2
 }
 

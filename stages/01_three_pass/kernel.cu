@@ -3,8 +3,8 @@
 //           kernels, S and P in HBM, one thread an element (one thread a row for the softmax).
 // Before:   nothing; this is the yardstick. S and P of seq 4096 are 64 MiB a head, each written and
 //           read again, while Q, K, V and O together are 4 MiB.
-// Look for: three kernels, no LDS and no STS. Neighbouring lanes work on neighbouring rows, so one
-//           load of Q touches up to 16 sectors of 32 bytes for 32 bytes that it needs.
+// Look for: three kernels, no LDS and no STS. Neighbouring lanes work on neighbouring rows, so a
+//           load of Q or P touches 16 sectors of 32 bytes, 9 a request on average with K and V.
 // Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -45,10 +45,10 @@ typedef struct InstructionCount {
     uint64_t executions; /* by a warp with at least one active lane */
     uint64_t lanes;      /* active lanes, summed over executions */
     uint64_t divergent;  /* branches: executions whose lanes went both ways */
-    uint64_t requests;   /* memory: executions that accessed memory */
+    uint64_t requests;   /* memory: executions that accessed it; cp.async: that read global memory */
     uint64_t units;      /* sectors (global) or wavefronts (shared): banks.h */
     uint64_t ideal_units;
-    uint64_t second_units; /* cp.async: wavefronts of the write to shared memory */
+    uint64_t second_units; /* cp.async: wavefronts of its write to shared memory, by every execution */
     uint64_t second_ideal_units;
 } InstructionCount;
 

@@ -70,17 +70,21 @@ static inline float half_to_float(uint16_t half) {
     return float_of(bits_of(float_of(placed) * 0x1p112f) | special);
 }
 
-/* fp32 to fp16, .rn; NaN becomes canonical. For a subnormal result 0.5 is added: the last bit of 0.5
- * is worth 2^-24, as that of a subnormal half is, so the addition rounds. */
+/* fp32 to fp16, .rn; NaN becomes canonical. Adding and subtracting 2^13 times the number's power of
+ * two (at least 2^-14, that of the subnormals) rounds it to the bits that a half has there. The rest
+ * is half_to_float backwards. */
 static inline uint16_t half_from_float(float value) {
-    uint32_t bits = bits_of(value);
-    uint32_t magnitude = bits & 0x7fffffff;
-    uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000;
-    uint32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
-    uint32_t half = magnitude < 0x38800000 ? subnormal : normal;
-    half = magnitude >= 0x47800000 ? 0x7c00 : half;
-    half |= bits >> 16 & 0x8000;
-    return (uint16_t)(magnitude > 0x7f800000 ? 0x7fff : half);
+    int32_t magnitude = (int32_t)(bits_of(value) & 0x7fffffff);
+    int32_t power = magnitude & 0x7f800000;
+    power = power > 0x38800000 ? power : 0x38800000;
+    power = power < 0x47800000 ? power : 0x47800000;
+    float shift = float_of((uint32_t)(power + (13 << 23)));
+    float rounded = (float_of((uint32_t)magnitude) + shift) - shift;
+    int32_t half = (int32_t)(bits_of(rounded * 0x1p-112f) >> 13);
+    half = half < 0x7c00 ? half : 0x7c00;
+    int32_t nan = magnitude > 0x7f800000 ? 0x7fff : 0;
+    uint32_t sign = nan ? 0 : bits_of(value) >> 16 & 0x8000;
+    return (uint16_t)(sign | (uint32_t)(half | nan));
 }
 
 /* bf16 is the upper half of fp32. */
@@ -243,29 +247,40 @@ static inline uint16_t bf16_mul(uint16_t a, uint16_t b) { return bf16_fma(a, b, 
 
 /* ---- Minimum and maximum --------------------------------------------------------------------- */
 
-/* min.f32 and max.f32: -0 is below +0; of a number and a NaN, the number; of two NaN, the canonical
- * one. Halves: convert, apply, convert back; that is exact. */
+/* A float's place in the order of all floats, -0 below +0; `nan` for every NaN. */
+static inline int32_t order_of(float value, int32_t nan) {
+    int32_t bits = (int32_t)bits_of(value);
+    int32_t order = bits ^ (bits >> 31 & 0x7fffffff);
+    return (bits & 0x7fffffff) > 0x7f800000 ? nan : order;
+}
+
+/* The float at a place; the canonical NaN at either end. */
+static inline float float_at(int32_t order) {
+    int32_t bits = order ^ (order >> 31 & 0x7fffffff);
+    return float_of(order == INT32_MIN ? 0x7fffffff : (uint32_t)bits);
+}
+
+/* min.f32 and max.f32: of a number and a NaN the number, of two NaN the canonical one. For fp16 and
+ * bf16 convert, apply, convert back; that is exact. */
 static inline float float_min(float a, float b) {
-    float least = a < b ? a : b;
-    least = a == b ? float_of(bits_of(a) | bits_of(b)) : least;
-    least = b != b ? a : least;
-    return least != least ? float_of(0x7fffffff) : least;
+    int32_t x = order_of(a, INT32_MAX), y = order_of(b, INT32_MAX);
+    return float_at(x < y ? x : y);
 }
 
 static inline float float_max(float a, float b) {
-    float most = a > b ? a : b;
-    most = a == b ? float_of(bits_of(a) & bits_of(b)) : most;
-    most = b != b ? a : most;
-    return most != most ? float_of(0x7fffffff) : most;
+    int32_t x = order_of(a, INT32_MIN), y = order_of(b, INT32_MIN);
+    return float_at(x > y ? x : y);
 }
 
 /* min.NaN and max.NaN: the canonical NaN if either operand is NaN. */
 static inline float float_min_nan(float a, float b) {
-    return a != a || b != b ? float_of(0x7fffffff) : float_min(a, b);
+    int32_t x = order_of(a, INT32_MIN), y = order_of(b, INT32_MIN);
+    return float_at(x < y ? x : y);
 }
 
 static inline float float_max_nan(float a, float b) {
-    return a != a || b != b ? float_of(0x7fffffff) : float_max(a, b);
+    int32_t x = order_of(a, INT32_MAX), y = order_of(b, INT32_MAX);
+    return float_at(x > y ? x : y);
 }
 
 /* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands' signs. */
@@ -317,8 +332,7 @@ static inline double double_from_signed(int64_t value) {
  * series of exp(f ln 2), coefficient k being (ln 2)^k / k!, to a relative error below 1e-11. Adding
  * 1.5 * 2^52 rounds x to n and leaves n in the low bits of the sum. */
 static inline float ex2_approx(float x) {
-    double clamped = x < -200.0f ? -200.0 : (double)x;
-    clamped = x > 200.0f ? 200.0 : clamped;
+    double clamped = (double)(fabsf(x) > 200.0f ? copysignf(200.0f, x) : x);
     double shifted = clamped + 0x1.8p52;
     double f = clamped - (shifted - 0x1.8p52);
     double power = 1.0178086009239696e-07;

@@ -1,0 +1,44 @@
+/* The device's global memory: host memory, with a record of every allocation so that each access can
+ * be checked, and of the 32-byte sectors that a launch touches. A device address is a host address. */
+#ifndef PTXSIM_MEMORY_H
+#define PTXSIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The generic address space: these addresses are no host addresses on any 64-bit machine. */
+#define SHARED_WINDOW (1ull << 48) /* + shared address */
+#define LOCAL_WINDOW (2ull << 48)  /* + local address */
+
+typedef struct Allocation {
+    uint64_t start, end;
+    uint64_t *loaded, *stored; /* a bit a sector, of the launch in progress */
+} Allocation;
+
+/* `bytes` of device memory, 256-byte aligned, filled with 0xff (NaN in every format). NULL if more
+ * than memory_free_bytes() are asked for. */
+void *memory_allocate(size_t bytes);
+
+/* False if `address` is not the start of an allocation. */
+bool memory_release(void *address);
+
+/* The allocation that holds address .. address + bytes, NULL: none. Valid until the next release. */
+const Allocation *memory_find(uint64_t address, uint64_t bytes);
+
+/* The allocation nearest to an address that is in none; NULL if there is no allocation at all. */
+const Allocation *memory_nearest(uint64_t address);
+
+/* The device has half of the host's memory. */
+size_t memory_total_bytes(void);
+size_t memory_free_bytes(void);
+
+/* Marks the sectors of address .. address + bytes as loaded or stored; threads may do so at once. */
+void memory_mark(uint64_t *sectors, const Allocation *allocation, uint64_t address,
+                 uint64_t bytes);
+
+/* Forgets the marks, and counts them. */
+void memory_clear_marks(void);
+void memory_count_marks(uint64_t *loaded, uint64_t *stored);
+
+#endif
