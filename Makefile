@@ -2,6 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.SECONDARY:
 .SUFFIXES:
 SHELL := /bin/bash
 
@@ -56,6 +57,11 @@ SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
 NO_TOOLS := help clean diff
 ifneq ($(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),)
 include build/toolchain.mk
+ifneq ($(filter command environment,$(firstword $(origin ARCH))),)
+ifdef NVCC
+$(call one_of,ARCH,$(filter-out sm_75,$(shell $(NVCC) --list-gpu-code)))
+endif
+endif
 endif
 build/toolchain.mk: tools/toolchain.sh
 	@tools/toolchain.sh $@
@@ -92,18 +98,34 @@ HARNESS := $(patsubst common/%.c,build/host/common/%.o,$(wildcard common/*.c))
 PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c))
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "cc    $<"
-	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon -Itools/ptxsim -isystem $(CUDA_INCLUDE) -c $< -o $@
+	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) $(patsubst %,-I%,common common/test tools/ptxsim) -isystem $(CUDA_INCLUDE) -c $< -o $@
 build/attention: $(HARNESS)
 	@echo "link  $@"
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
 build/attention-sim: $(filter-out %/counters_none.o,$(HARNESS)) $(PTXSIM)
 	@echo "link  $@"
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
--include $(wildcard build/host/*/*.d build/host/*/*/*.d)
+-include $(wildcard build/host/*/*.d build/host/*/*/*.d build/host/*/*/*/*.d)
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/harness.c),build/attention-sim)
 
+# ---- Tests: C programs and scripts that speak TAP, beside what they test -------------------------
+LIBHARNESS := $(filter-out %/main.o %/counters_none.o,$(HARNESS))
+FAKE := build/host/common/test/fake_runtime.o
+C_TESTS := $(patsubst %.c,build/test/%,$(wildcard common/test/test_*.c tools/*/test/test_*.c))
+SCRIPT_TESTS := $(wildcard common/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
+build/host/common/libharness.a: $(LIBHARNESS) build/host/common/counters_none.o
+	@rm -f $@; ar rcs $@ $^
+build/host/tools/libptxsim.a: $(PTXSIM)
+	@rm -f $@; ar rcs $@ $^
+build/test/common/test/%: build/host/common/test/%.o $(FAKE) build/host/common/libharness.a
+	@mkdir -p $(@D)
+	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
+	@mkdir -p $(@D)
+	@$(CC) -pthread $^ -ldl -lm -o $@
+
 # ---- Commands ------------------------------------------------------------------------------------
-.PHONY: help clean run grid bench test diff ptx sanitize profile trace $(NUMBERS:%=stage%)
+.PHONY: help clean run grid bench test diff ptx counters annotate validate sanitize profile trace $(NUMBERS:%=stage%)
 
 define HELP
 Flash attention in sixteen stages
@@ -116,8 +138,11 @@ Flash attention in sixteen stages
   make diff FROM=06 TO=07     what changed between two stages
   make stage07 ptx            print the PTX of a stage
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA
+  make stage07 counters       what the kernel asks of the hardware, counted by the simulator
+  make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
   make stage07 sanitize       look for races and bad accesses
   make stage07 profile        Nsight Compute on one launch (needs a GPU)
+  make validate               the simulator's counters beside a GPU's
   make trace N=4 D=2          the online softmax by hand
   make clean                  remove build/
 
@@ -146,6 +171,15 @@ grid: $(ALL_KERNELS) $(PROGRAMS)
 bench: $(KERNELS) $(PROGRAMS)
 	@build/attention bench $(FORWARD) $(SELECTED_DIRS)
 
+export ORACLE_DUMP := build/test/common/test/oracle_dump
+test: export STAGE_DIRS := $(SELECTED_DIRS)
+test: export CUDA_INCLUDE := $(CUDA_INCLUDE)
+test: export CC := $(CC)
+test: $(C_TESTS) $(ORACLE_DUMP) $(PROGRAMS) $(ALL_KERNELS)
+	@command -v prove >/dev/null || { echo "prove was not found: install perl." >&2; exit 2; }
+	@python=$$(tools/python.sh build) && PATH=$$(dirname $$python):$$PATH \
+	    prove --timer --jobs 2 --exec '' $(C_TESTS) $(SCRIPT_TESTS)
+
 diff:
 	$(if $(call stage_of,$(FROM)),,$(error FROM must be one of: $(NUMBERS); not '$(FROM)'))
 	$(if $(call stage_of,$(TO)),,$(error TO must be one of: $(NUMBERS); not '$(TO)'))
@@ -154,6 +188,16 @@ diff:
 
 ptx: $(SELECTED_DIRS:%=%/$(VARIANT).ptx)
 	@cat $^
+
+counters: $(KERNELS) $(PROGRAMS)
+	@build/attention run $(FORWARD) DEVICE=sim COUNTERS=full $(SELECTED_DIRS)
+
+annotate: $(KERNELS) $(PROGRAMS)
+	@build/attention run $(filter-out 'FORMAT=html',$(FORWARD)) DEVICE=sim \
+	    COUNTERS=$(if $(filter html,$(FORMAT)),html,source) $(SELECTED_DIRS)
+
+validate: $(KERNELS) $(PROGRAMS)
+	@tools/validate.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 profile: $(KERNELS) $(PROGRAMS)
 	@tools/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)

@@ -13,7 +13,7 @@ static const int all_seqs[] = {512, 1024, 2048, 4096, 8192, 16384};
 
 static bool setup_for(const Options *options, int seq, TrialSetup *setup, Error *error) {
     Options shaped = *options;
-    *setup = (TrialSetup){.init = options->init == OPTION_UNSET ? INIT_NORMAL : (Init)options->init,
+    *setup = (TrialSetup){.init = options_init(options),
                           .seed = options->seed,
                           .lse = options->lse != 0,
                           .work = ROWS_WORK_GRID};

@@ -56,6 +56,7 @@ static void check_O(const Problem *p, const Rows *rows, const Truth *truth, cons
             result->tolerance = tolerance;
         }
     }
+    result->ratio = worst;
 }
 
 static void check_LSE(const Rows *rows, const Truth *truth, const Outputs *outputs,
@@ -70,6 +71,7 @@ static void check_LSE(const Rows *rows, const Truth *truth, const Outputs *outpu
         worst = ratio;
         result->lse_error = error;
     }
+    result->ratio = fmax(result->ratio, worst);
 }
 
 typedef struct Scan {

@@ -31,6 +31,7 @@ typedef struct CheckResult {
     double max_error, tolerance; /* of O, in the row that comes closest to its tolerance or exceeds
                                     it the most; the error is NaN or inf if an element is */
     double lse_error, lse_tolerance;
+    double ratio; /* the larger of error / tolerance of O and of LSE; inf for a NaN */
     size_t wrong_elements, wrong_lse; /* in the compared rows */
     size_t unwritten;                 /* NaN or inf in the other rows of O and LSE */
     char reason[160];                 /* "" if pass */

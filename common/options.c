@@ -164,6 +164,8 @@ bool options_problem(const Options *options, bool simulated, Problem *problem, E
     return problem_check(problem, error);
 }
 
+Init options_init(const Options *options) { return (Init)or_default(options->init, INIT_NORMAL); }
+
 bool options_no_shape(const Options *o, const char *command, Error *error) {
     const int values[] = {o->batch, o->heads, o->kv_heads, o->seq_q, o->seq_kv};
     for (int i = 0; i < 5; i++) /* the first five variables are these five sizes */

@@ -45,6 +45,9 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
  * B=4 H=16 HKV=H N=4096 NKV=N D=128 on a GPU and B=1 H=2 HKV=1 N=256 NKV=N D=128 simulated. */
 bool options_problem(const Options *options, bool simulated, Problem *problem, Error *error);
 
+/* INIT, or normal. */
+Init options_init(const Options *options);
+
 /* STATUS_USAGE if one of B H HKV N NKV is set: `command` chooses the shapes itself. */
 bool options_no_shape(const Options *options, const char *command, Error *error);
 

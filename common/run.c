@@ -67,7 +67,7 @@ int run_exit_code(const Result results[], int count) {
 int run_command(const Options *options, const Device *device) {
     Error error;
     Result results[MAX_STAGES];
-    TrialSetup setup = {.init = options->init == OPTION_UNSET ? INIT_NORMAL : (Init)options->init,
+    TrialSetup setup = {.init = options_init(options),
                         .seed = options->seed,
                         .lse = options->lse != 0,
                         .work = ROWS_WORK_RUN};

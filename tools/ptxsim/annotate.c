@@ -7,8 +7,8 @@
 #include "lines.h"
 
 static const char *const HEADING =
-    " share   warp instr.  active    sectors      wavefronts    line\n"
-    "                              (and ideal)   (and ideal)\n";
+    "  share  warp instr. active        sectors     wavefronts     line\n";
+enum { GUTTER = 57 }; /* columns before the mark and the line number */
 
 /* Terminal colours; empty where the output is not a terminal. */
 typedef struct Colours {
@@ -21,22 +21,24 @@ static Colours choose_colours(FILE *out) {
     return (Colours){"\033[1;33m", "\033[31m", "\033[2m", "\033[0m"};
 }
 
+/* Units a request, and the ideal if that is less. */
 static void print_memory(const LineMemory *memory, FILE *out) {
-    if (!memory->requests) {
-        fprintf(out, "%14s", "");
-        return;
-    }
-    fprintf(out, "  %5.2f (%5.2f", (double)memory->units / (double)memory->requests,
-            (double)memory->ideal_units / (double)memory->requests);
-    fputs(")", out);
+    char text[FORMAT_SIZE] = "";
+    double requests = (double)memory->requests, units = (double)memory->units;
+    int length = memory->requests ? snprintf(text, sizeof text, "%.2f", units / requests) : 0;
+    if (memory->units > memory->ideal_units)
+        snprintf(text + length, sizeof text - (size_t)length, " (%.2f)",
+                 (double)memory->ideal_units / requests);
+    fprintf(out, " %14s", text);
 }
 
 static void print_counts(const SourceLines *lines, const LineCounts *counts, FILE *out) {
     char number[FORMAT_SIZE];
-    fprintf(out, "%5.1f%% %13s %5.0f%% ",
-            100.0 * (double)counts->executions / (double)lines->executions,
-            format_grouped(counts->executions, number),
-            100.0 * (double)counts->lanes / (32.0 * (double)counts->executions));
+    double active = 100.0 * (double)counts->lanes / (32.0 * (double)counts->executions);
+    fprintf(out, "%6.1f%% %12s ", 100.0 * (double)counts->executions / (double)lines->executions,
+            format_grouped(counts->executions, number));
+    if (active < 99.5) fprintf(out, "%4.0f%% ", active);
+    else fprintf(out, "%6s", "");
     print_memory(&counts->global, out);
     print_memory(&counts->shared, out);
 }
@@ -48,14 +50,14 @@ static void print_line(const SourceLines *lines, size_t number, const Colours *c
     if (!counts->executions) colour = colours->dim;
     fputs(colour, out);
     if (counts->executions) print_counts(lines, counts, out);
-    else fprintf(out, "%55s", "");
-    fprintf(out, " %c%5zu  %s%s\n", counts->marks & LINE_BUSY ? '>' : ' ', number, text,
+    else fprintf(out, "%*s", GUTTER, "");
+    fprintf(out, " %c%4zu  %s%s\n", counts->marks & LINE_BUSY ? '>' : ' ', number, text,
             *colour ? colours->off : "");
 
     char note[LINE_NOTES][LINE_NOTE_SIZE];
     unsigned notes = source_line_notes(counts, note);
     for (unsigned i = 0; i < notes; i++)
-        fprintf(out, "%s%55s   ^^^^  %s%s\n", colours->note, "", note[i], colours->off);
+        fprintf(out, "%s%*s  ^^^^  %s%s\n", colours->note, GUTTER, "", note[i], colours->off);
 }
 
 static void print_file(const SourceLines *lines, const Colours *colours, FILE *out) {
@@ -63,7 +65,7 @@ static void print_file(const SourceLines *lines, const Colours *colours, FILE *o
     bool gap = false;
     for (size_t n = 1; n <= lines->lines; n++) {
         bool shown = source_line_shown(lines, n);
-        if (!shown && !gap && lines->text) fprintf(out, "%61s\n", "...");
+        if (!shown && !gap && lines->text) fprintf(out, "%*s\n", GUTTER + 6, "...");
         gap = !shown;
         if (shown) print_line(lines, n, colours, out);
     }
@@ -73,7 +75,8 @@ static void print_file(const SourceLines *lines, const Colours *colours, FILE *o
 void annotate_text(const CountsSnapshot *snapshot, FILE *out) {
     Colours colours = choose_colours(out);
     fputs("Counters by source line, PTX-level (ptxas later merges and removes some instructions).\n"
-          "Sectors and wavefronts are a request; > marks the busiest lines, ^ explains the worst.\n\n",
+          "Sectors and wavefronts are a request, in brackets the ideal where it is less; active lanes\n"
+          "where fewer than all. > marks the busiest lines, ^ explains the worst.\n\n",
           out);
     for (size_t file = 0; file < snapshot->files; file++) {
         SourceLines lines;

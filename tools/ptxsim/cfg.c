@@ -1,29 +1,6 @@
 /* Control flow: basic blocks and immediate post-dominators. Lanes that part at a branch meet again
  * where all paths from it must pass: at its immediate post-dominator. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "decode.h"
-
-typedef struct BasicBlock {
-    int first, end;  /* operations first .. end - 1 */
-    int *successor;  /* indices of blocks; the exit block is the last one */
-    int successors;
-    int post_number; /* in a depth-first walk from the exit against the arrows; -1: not reached */
-    int post_dominator;
-} BasicBlock;
-
-typedef struct Graph {
-    Arena arena;
-    const Kernel *kernel;
-    BasicBlock *block; /* [blocks], and one more: the exit */
-    int blocks;
-    int *block_of;     /* [ops]: the block that an operation is in */
-    int *order;        /* blocks by post_number */
-    int ordered;
-    int **predecessor;
-    int *predecessors;
-} Graph;
+#include "cfg.h"
 
 static bool ends_block(const Op *op) {
     return op->run == run_branch || op->run == run_indexed_branch || op->run == run_exit;
@@ -147,19 +124,24 @@ static void find_post_dominators(Graph *g) {
     }
 }
 
-void cfg_analyse(Kernel *kernel) {
+Graph cfg_build(const Kernel *kernel) {
     Graph g = {.kernel = kernel};
     find_blocks(&g);
     add_arrows(&g);
     add_predecessors(&g);
     number_blocks(&g);
     find_post_dominators(&g);
-    for (int i = 0; i < g.blocks; i++) {
-        Op *last = &kernel->op[g.block[i].end - 1];
-        const int meet = g.block[i].post_dominator;
-        if (!ends_block(last) || meet < 0 || meet == g.blocks) continue;
-        last->reconverge = g.block[meet].first;
+    return g;
+}
+
+void cfg_free(Graph *graph) { arena_free(&graph->arena); }
+
+void cfg_reconvergence(const Graph *graph, Kernel *kernel) {
+    for (int i = 0; i < graph->blocks; i++) {
+        Op *last = &kernel->op[graph->block[i].end - 1];
+        const int meet = graph->block[i].post_dominator;
+        if (!ends_block(last) || meet < 0 || meet == graph->blocks) continue;
+        last->reconverge = graph->block[meet].first;
         kernel->op[last->reconverge].joins = true;
     }
-    arena_free(&g.arena);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cfg.h"
+
 /* ---- The opcode ------------------------------------------------------------------------------- */
 
 static bool take_part(Decoder *d, int i) {
@@ -179,6 +181,8 @@ void use_address(Decoder *d, int32_t *offset) {
         *offset = (int32_t)operand->offset;
         d->bad |= bytes != 4 && bytes != 8;
         d->bad |= operand->offset != *offset;
+    } else if (operand->kind == OPERAND_VARIABLE && operand->variable->space == SPACE_SHARED) {
+        bytes = 4;
     }
     d->op->address_width = (uint8_t)bytes;
     push(d, value_of(d, operand, bytes), false);
@@ -221,6 +225,44 @@ bool done(Decoder *d, Handler run, InstructionClass class) {
     d->op->run = run;
     d->op->class = (uint8_t)class;
     return true;
+}
+
+/* True if `word` is one of the words of `list`, which blanks part. */
+static bool in_list(Text word, const char *list) {
+    while (*list) {
+        const int length = (int)strcspn(list, " ");
+        if (text_equal(word, (Text){list, length})) return true;
+        list += length + (list[length] == ' ');
+    }
+    return false;
+}
+
+bool take_opcode(Decoder *d, const char *opcode) {
+    int length = (int)strcspn(opcode, ".");
+    if (!text_equal(d->in->part[0], (Text){opcode, length})) return false;
+    take_part(d, 0);
+    for (opcode += length; *opcode == '.'; opcode += length) {
+        opcode++;
+        length = (int)strcspn(opcode, ".");
+        int i = 1;
+        while (i < d->in->parts && !text_equal(d->in->part[i], (Text){opcode, length})) i++;
+        if (i == d->in->parts || !take_part(d, i)) return false;
+    }
+    return true;
+}
+
+bool decode_by_rows(Decoder *d, const Row rows[], size_t count) {
+    const uint32_t taken = d->taken;
+    for (size_t i = 0; i < count; i++) {
+        d->taken = taken;
+        if (!take_opcode(d, rows[i].opcode)) continue;
+        if (!in_list(take_last(d), rows[i].types)) continue;
+        if (d->taken != (1u << d->in->parts) - 1) continue;
+        use_pattern(d, rows[i].pattern);
+        return done(d, rows[i].run, rows[i].class);
+    }
+    d->taken = taken;
+    return false;
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------- */
@@ -379,7 +421,9 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
         complain(k, &k->op[k->ops], error, error_size);
         return false;
     }
-    cfg_analyse(k);
-    registers_assign(k);
+    Graph graph = cfg_build(k);
+    cfg_reconvergence(&graph, k);
+    registers_assign(&graph, k);
+    cfg_free(&graph);
     return true;
 }

@@ -51,6 +51,9 @@ bool opcode_is(Decoder *d, const char *name);
 /* True if the part is there; it is then taken. */
 bool take(Decoder *d, const char *part);
 
+/* The first part and others, "mul.wide"; true if all are there. They are then taken. */
+bool take_opcode(Decoder *d, const char *opcode);
+
 /* The index of the first of `names` (ended by NULL) that is there, and takes it; -1: none is. */
 int take_one(Decoder *d, const char *const names[]);
 
@@ -102,6 +105,18 @@ int64_t immediate(Decoder *d);
  * '4', '8' bytes. */
 void use_pattern(Decoder *d, const char *pattern);
 
+/* A row of a family's table: "mul.wide" with one of the types "s32 u32" has operands "8=44". */
+typedef struct Row {
+    const char *opcode, *types, *pattern;
+    Handler run;
+    InstructionClass class;
+} Row;
+
+/* Decodes by the first of `rows` that fits: its opcode is the instruction's first part and all its
+ * other parts are there, and the last part is one of its types. */
+bool decode_by_rows(Decoder *d, const Row rows[], size_t count);
+#define ROWS(rows) (rows), sizeof(rows) / sizeof *(rows)
+
 /* Fills in the operation: handler and class. Returns true, for a decode function's return. */
 bool done(Decoder *d, Handler run, InstructionClass class);
 
@@ -114,14 +129,9 @@ int32_t constant(Kernel *kernel, uint64_t bits, unsigned bytes);
  * not supported. Variables get their addresses. */
 bool decode_kernel(Kernel *kernel, char *error, size_t error_size);
 
-/* Finds where divergent branches reconverge (op->reconverge, op->joins). */
-void cfg_analyse(Kernel *kernel);
-
-/* Gives values their places in the register file and turns operands into offsets. */
-void registers_assign(Kernel *kernel);
-
-/* Fills in the constants and the special registers of a warp of this block. */
-void specials_fill(const Kernel *kernel, Warp *warp);
+/* Fills in a warp's constants, for the whole launch, and its special registers, for a block. */
+void constants_fill(Warp *warp);
+void specials_fill(Warp *warp);
 
 /* The index of a special register's name, -1: unknown; its bytes. */
 int special_find(Text name, unsigned *bytes);

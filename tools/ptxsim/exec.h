@@ -52,7 +52,7 @@ struct Op {
     uint8_t address_width;
     uint8_t rounding;
     uint8_t mode;
-    bool is_signed, flush, saturate, relu, negated, second_negated;
+    bool is_signed, flush, saturate, relu, bf16, negated, second_negated;
     int32_t offset, second_offset; /* added to addresses */
     int32_t number;
     int32_t target, reconverge; /* branches: indices of operations; -1: the end */
@@ -115,6 +115,7 @@ struct Warp {
     uint8_t *registers;
     uint32_t mask; /* lanes that execute the current operation */
     uint32_t active, live;
+    uint32_t carry; /* the condition-code register of add.cc and its like, a bit a lane */
     int pc, depth;
     WarpState state;
     int index; /* in the block */
@@ -185,6 +186,9 @@ void barrier_check(Block *block, uint32_t id);
 _Noreturn void fault(Warp *warp, int lane, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void fault_race(Warp *warp, const RaceReport *race);
+
+/* No warp can go on: reports what each of them waits for. */
+_Noreturn void fault_deadlock(Block *block);
 
 /* The source line that an operation belongs to, as "file:line", to text[0..size). */
 void op_place(const Kernel *kernel, const Op *op, char *text, size_t size);

@@ -24,8 +24,9 @@ typedef uint64_t u64 __attribute__((may_alias));
 typedef float f32 __attribute__((may_alias));
 typedef double f64 __attribute__((may_alias));
 
+/* Tells GCC that no two arrays of a loop overlap, but for being the same one. */
 #ifdef __clang__
-#define VECTORISE _Pragma("clang loop vectorize(assume_safety)")
+#define VECTORISE
 #else
 #define VECTORISE _Pragma("GCC ivdep")
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clones.h"
+
 /* ---- Clocks ----------------------------------------------------------------------------------
  *
  * A vector holds for every actor the latest clock whose accesses are known to be over. An actor is an
@@ -38,17 +40,16 @@ enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 33 };
 enum { NO_LANE = 63 }; /* the whole warp acts, or one lane that need not be told from others */
 
 enum { READER_KINDS = 3 }; /* ordinary reads, bulk stores, wgmma */
-static const unsigned reader_section[READER_KINDS] = {SECTION_WARP, SECTION_BULK, SECTION_WGMMA};
 
 struct Race {
-    uint32_t base, bytes;
+    uint32_t base;
     unsigned warps, shift; /* a cell has 1 << shift bytes */
     uint32_t cells;
     uint32_t highest; /* clock given out */
     unsigned mbarriers;
     Epoch *write;                                /* [cells] */
     uint32_t *readers[READER_KINDS];             /* [cells], a bit a warp */
-    Epoch *read[READER_KINDS][RACE_MAX_WARPS];   /* [cells], NULL until that reader first reads */
+    Epoch *read[READER_KINDS][RACE_MAX_WARPS];   /* [cells] */
     uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH];   /* what each warp knows */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
@@ -59,6 +60,7 @@ static uint32_t clock_of(Epoch epoch) { return (uint32_t)(epoch >> CLOCK_SHIFT);
 static unsigned actor_of(Epoch epoch) { return epoch >> ACTOR_SHIFT & 511; }
 static unsigned lane_of(Epoch epoch) { return epoch >> LANE_SHIFT & 63; }
 static bool is_atomic(Epoch epoch) { return epoch >> ATOMIC_SHIFT & 1; }
+static uint64_t moment_of(Epoch epoch) { return epoch >> ACTOR_SHIFT; } /* actor and clock */
 
 static unsigned actor(const Race *race, unsigned section, unsigned warp) {
     return section * race->warps + warp;
@@ -89,15 +91,14 @@ Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule) 
     Race *race = calloc(1, sizeof *race);
     if (!race) return NULL;
     race->base = base;
-    race->bytes = bytes;
     race->warps = warps;
     race->shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
-    race->cells = (bytes + granule - 1) >> race->shift;
-    race->write = calloc(race->cells + 1, sizeof *race->write);
-    bool ok = race->write != NULL;
+    race->cells = ((bytes + granule - 1) >> race->shift) + 1;
+    bool ok = (race->write = calloc(race->cells, sizeof(Epoch))) != NULL;
     for (unsigned kind = 0; kind < READER_KINDS; kind++) {
-        race->readers[kind] = calloc(race->cells + 1, sizeof *race->readers[kind]);
-        ok = ok && race->readers[kind];
+        ok = ok && (race->readers[kind] = calloc(race->cells, sizeof(uint32_t)));
+        for (unsigned warp = 0; ok && warp < warps; warp++)
+            ok = (race->read[kind][warp] = calloc(race->cells, sizeof(Epoch))) != NULL;
     }
     if (!ok) {
         race_free(race);
@@ -122,9 +123,8 @@ static void rewind_clocks(Race *race) {
     race->highest = 0;
     memset(race->write, 0, race->cells * sizeof *race->write);
     for (unsigned kind = 0; kind < READER_KINDS; kind++)
-        for (unsigned warp = 0; warp < RACE_MAX_WARPS; warp++)
-            if (race->read[kind][warp])
-                memset(race->read[kind][warp], 0, race->cells * sizeof(Epoch));
+        for (unsigned warp = 0; warp < race->warps; warp++)
+            memset(race->read[kind][warp], 0, race->cells * sizeof(Epoch));
 }
 
 void race_begin_block(Race *race) {
@@ -143,12 +143,6 @@ void race_begin_block(Race *race) {
     race->mbarriers = 0;
 }
 
-/* The epochs of a reader; NULL if memory is short, then its reads go unrecorded. */
-static Epoch *reader(Race *race, unsigned kind, unsigned warp) {
-    if (!race->read[kind][warp]) race->read[kind][warp] = calloc(race->cells + 1, sizeof(Epoch));
-    return race->read[kind][warp];
-}
-
 /* ---- Checking -------------------------------------------------------------------------------- */
 
 /* An access under way. */
@@ -158,26 +152,31 @@ typedef struct Act {
     RaceActor kind;
     RaceAccess access;
     bool async_proxy;
-    Epoch stamp;       /* its epoch, lane and source included; the lane is set for each */
+    Epoch stamp;       /* its epoch without the lane */
     uint32_t mbarrier; /* address, for reports */
+    /* Neighbouring cells mostly hold the same actors and clocks. These were the last that proved to be
+     * ordered before this access, among writes and, for a write, among the reads of each warp. */
+    uint64_t ordered_write;
+    uint64_t ordered_read[RACE_MAX_WARPS];
 } Act;
 
-static Act act(const Race *race, unsigned warp, RaceActor kind, unsigned actor_index, uint32_t clock,
-               RaceAccess access, uint32_t source) {
-    return (Act){
-        .warp = warp,
-        .known = race->clock[warp],
-        .kind = kind,
-        .access = access,
-        .async_proxy = kind != RACE_ACTOR_WARP && kind != RACE_ACTOR_COPY,
-        .stamp = (Epoch)clock << CLOCK_SHIFT | (Epoch)actor_index << ACTOR_SHIFT |
-                 (Epoch)(access == RACE_ATOMIC) << ATOMIC_SHIFT | (source & RACE_MAX_SOURCE),
-    };
+/* Fills in all but ordered_read, which only writes use. */
+static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, unsigned actor_index,
+                  uint32_t clock, RaceAccess access, uint32_t source) {
+    now->warp = warp;
+    now->known = race->clock[warp];
+    now->kind = kind;
+    now->access = access;
+    now->async_proxy = kind != RACE_ACTOR_WARP && kind != RACE_ACTOR_COPY;
+    now->stamp = (Epoch)clock << CLOCK_SHIFT | (Epoch)actor_index << ACTOR_SHIFT |
+                 (Epoch)(access == RACE_ATOMIC) << ATOMIC_SHIFT | (source & RACE_MAX_SOURCE);
+    now->mbarrier = 0;
+    now->ordered_write = 0;
 }
 
 /* Whether `past` conflicts with a later access by `lane`. */
-static inline bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past,
-                             bool past_writes) {
+static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past,
+                      bool past_writes) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past), known = now->known[who];
     bool other_lane = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
@@ -186,6 +185,12 @@ static inline bool conflicts(const Race *race, const Act *now, unsigned lane, Ep
     if (now->async_proxy && past_writes && who < SECTION_VISIBLE * race->warps)
         return when > now->known[who + SECTION_VISIBLE * race->warps];
     return false;
+}
+
+/* Whether `past` precedes the access whatever the lanes are, so that the answer may be kept. */
+static bool is_over(const Act *now, Epoch past) {
+    return clock_of(past) <= now->known[actor_of(past)] &&
+           !(actor_of(past) == now->warp && clock_of(past) == now->known[now->warp]);
 }
 
 static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {
@@ -234,14 +239,27 @@ static bool found(const Race *race, const Act *now, unsigned lane, uint32_t cell
 }
 
 /* Whether a write to `cell` conflicts with an earlier read of it. */
-static bool readers_conflict(const Race *race, const Act *now, unsigned lane, uint32_t cell,
-                             RaceReport *report) {
+static bool check_readers(const Race *race, Act *now, unsigned lane, uint32_t cell,
+                          RaceReport *report) {
     for (unsigned kind = 0; kind < READER_KINDS; kind++)
         for (uint32_t left = race->readers[kind][cell]; left; left &= left - 1) {
-            Epoch past = race->read[kind][__builtin_ctz(left)][cell];
+            unsigned warp = (unsigned)__builtin_ctz(left);
+            Epoch past = race->read[kind][warp][cell];
+            if (moment_of(past) == now->ordered_read[warp]) continue;
             if (conflicts(race, now, lane, past, false))
                 return found(race, now, lane, cell, past, false, report);
+            if (is_over(now, past)) now->ordered_read[warp] = moment_of(past);
         }
+    return false;
+}
+
+/* Whether an access conflicts with the last write of `cell`. */
+static bool check_write(const Race *race, Act *now, unsigned lane, uint32_t cell,
+                        RaceReport *report) {
+    Epoch past = race->write[cell];
+    if (conflicts(race, now, lane, past, true))
+        return found(race, now, lane, cell, past, true, report);
+    if (is_over(now, past)) now->ordered_write = moment_of(past);
     return false;
 }
 
@@ -249,127 +267,153 @@ typedef struct Cells {
     uint32_t first, end;
 } Cells;
 
-static Cells cells_of(const Race *race, uint32_t address, uint32_t bytes) {
+static inline Cells cells_of(const Race *race, uint32_t address, uint32_t bytes) {
     uint32_t offset = address - race->base;
     return (Cells){offset >> race->shift, ((offset + bytes - 1) >> race->shift) + 1};
 }
 
-static bool check(const Race *race, const Act *now, unsigned lane, Cells cells,
-                  RaceReport *report) {
+/* The epoch of an access by `lane` where the cell held `past`: lanes that share a moment become
+ * RACE_ALL_LANES. */
+static inline Epoch stamp(const Act *now, unsigned lane, Epoch past) {
+    bool shared = moment_of(past) == moment_of(now->stamp) && lane_of(past) != lane;
+    return now->stamp | (Epoch)(shared ? RACE_ALL_LANES : lane) << LANE_SHIFT;
+}
+
+/* Checks and records a read of `cells`. */
+static inline bool read_cells(Race *race, Act *now, unsigned kind, unsigned lane, Cells cells,
+                              RaceReport *report) {
+    const Epoch *write = race->write;
+    Epoch *reads = race->read[kind][now->warp];
+    uint32_t *readers = race->readers[kind], bit = 1u << now->warp;
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
-        Epoch past = race->write[cell];
-        if (conflicts(race, now, lane, past, true))
-            return found(race, now, lane, cell, past, true, report);
-        if (now->access != RACE_READ && readers_conflict(race, now, lane, cell, report)) return true;
+        if (moment_of(write[cell]) != now->ordered_write)
+            if (check_write(race, now, lane, cell, report)) return true;
+        reads[cell] = stamp(now, lane, reads[cell]);
+        readers[cell] |= bit;
     }
     return false;
 }
 
-/* ---- Recording ------------------------------------------------------------------------------- */
-
-/* The epoch of an access by `lane`, if `past` is what the cell held: lanes that share an epoch become
- * RACE_ALL_LANES. */
-static inline Epoch stamp(const Act *now, unsigned lane, Epoch past) {
-    Epoch mine = now->stamp;
-    bool shared = past >> ACTOR_SHIFT == mine >> ACTOR_SHIFT && lane_of(past) != lane;
-    return mine | (Epoch)(shared ? RACE_ALL_LANES : lane) << LANE_SHIFT;
-}
-
-static void record_read(Race *race, const Act *now, unsigned kind, Epoch *reads, unsigned lane,
-                        Cells cells) {
-    uint32_t bit = 1u << now->warp;
+/* Whether a write of `cells` conflicts with anything. */
+static inline bool check_cells(Race *race, Act *now, unsigned lane, Cells cells,
+                               RaceReport *report) {
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
-        reads[cell] = stamp(now, lane, reads[cell]);
-        race->readers[kind][cell] |= bit;
+        if (moment_of(race->write[cell]) != now->ordered_write)
+            if (check_write(race, now, lane, cell, report)) return true;
+        if (check_readers(race, now, lane, cell, report)) return true;
     }
+    return false;
 }
 
-static void record_write(Race *race, const Act *now, unsigned lane, Cells cells) {
+/* A later write that is ordered after this one is ordered after the reads before it too, so they are
+ * forgotten. Atomics do not order each other: each stays on record as a reader as well. */
+static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells cells) {
+    Epoch *reads = race->read[0][now->warp];
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         race->write[cell] = stamp(now, lane, race->write[cell]);
-        /* a later write that is ordered after this one is ordered after the reads before it too */
-        for (unsigned kind = 0; kind < READER_KINDS; kind++) race->readers[kind][cell] = 0;
+        if (now->access == RACE_ATOMIC) {
+            reads[cell] = stamp(now, lane, reads[cell]);
+            race->readers[0][cell] |= 1u << now->warp;
+        } else {
+            for (unsigned kind = 0; kind < READER_KINDS; kind++) race->readers[kind][cell] = 0;
+        }
     }
-}
-
-/* Atomics do not order each other, so each also stays on record as a reader. */
-static void record_atomic(Race *race, const Act *now, Epoch *reads, unsigned lane, Cells cells) {
-    for (uint32_t cell = cells.first; cell < cells.end; cell++)
-        race->write[cell] = stamp(now, lane, race->write[cell]);
-    if (reads) record_read(race, now, 0, reads, lane, cells);
 }
 
 /* ---- Accesses -------------------------------------------------------------------------------- */
 
-/* Lanes that follow each other and use one address are taken together: runs[i] begins at lane
- * first[i] and stands for `who[i]`, that lane or RACE_ALL_LANES. */
-typedef struct Runs {
-    unsigned count;
-    uint8_t first[32], who[32];
-} Runs;
+enum { LANES = 32 };
 
-static Runs runs_of(uint32_t mask, const uint32_t address[32]) {
-    Runs runs = {.count = 0};
-    for (; mask; mask &= mask - 1) {
-        uint8_t lane = (uint8_t)__builtin_ctz(mask);
-        unsigned last = runs.count - 1;
-        if (runs.count > 0 && address[runs.first[last]] == address[lane]) {
-            runs.who[last] = RACE_ALL_LANES;
-            continue;
-        }
-        runs.first[runs.count] = runs.who[runs.count] = lane;
-        runs.count++;
+static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
+                       unsigned bytes, RaceReport *report) {
+    while (mask) {
+        /* lanes that follow each other and want the same cells are taken together */
+        uint32_t wanted = address[__builtin_ctz(mask)];
+        unsigned lane = (unsigned)__builtin_ctz(mask);
+        for (mask &= mask - 1; mask && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
+            lane = RACE_ALL_LANES;
+        if (read_cells(race, now, 0, lane, cells_of(race, wanted, bytes), report)) return true;
     }
-    return runs;
+    return false;
+}
+
+/* Whether lane l reads or writes cell first + l: the commonest request deserves a loop of its own. */
+static bool is_row(const Race *race, uint32_t mask, const uint32_t address[LANES], unsigned bytes) {
+    uint32_t uneven = 0;
+    for (uint32_t l = 0; l < LANES; l++) uneven |= address[l] ^ (address[0] + l * bytes);
+    return !uneven && mask == 0xffffffff && bytes == 1u << race->shift;
+}
+
+/* Reads of a row that no write of another moment than `ordered` precedes; false if there is one. */
+CLONES static bool read_row(const Epoch *restrict write, Epoch *restrict reads,
+                            uint32_t *restrict readers, uint64_t ordered, Epoch mine, uint32_t bit) {
+    uint64_t other = 0;
+    for (unsigned l = 0; l < LANES; l++) other |= moment_of(write[l]) ^ ordered;
+    if (other) return false;
+    for (unsigned l = 0; l < LANES; l++) {
+        Epoch lane = (Epoch)l << LANE_SHIFT, all = (Epoch)RACE_ALL_LANES << LANE_SHIFT;
+        bool shared = moment_of(reads[l]) == moment_of(mine) &&
+                      (reads[l] & (Epoch)63 << LANE_SHIFT) != lane;
+        reads[l] = mine | (shared ? all : lane);
+    }
+    for (unsigned l = 0; l < LANES; l++) readers[l] |= bit;
+    return true;
+}
+
+static bool read_request(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
+                         unsigned bytes, RaceReport *report) {
+    if (!is_row(race, mask, address, bytes))
+        return read_lanes(race, now, mask, address, bytes, report);
+    uint32_t cell = cells_of(race, address[0], bytes).first;
+    if (check_write(race, now, 0, cell, report)) return true;
+    bool done = read_row(race->write + cell, race->read[0][now->warp] + cell,
+                         race->readers[0] + cell, now->ordered_write, now->stamp, 1u << now->warp);
+    return !done && read_lanes(race, now, mask, address, bytes, report);
 }
 
 /* All lanes are checked before any is recorded: lanes of one instruction do not race. */
-static bool access_lanes(Race *race, const Act *now, uint32_t mask, const uint32_t address[32],
-                         unsigned bytes, RaceReport *report) {
-    Runs runs = runs_of(mask, address);
-    bool races = false;
-    for (unsigned i = 0; i < runs.count && !races; i++)
-        races = check(race, now, runs.who[i], cells_of(race, address[runs.first[i]], bytes), report);
-    Epoch *reads = now->access == RACE_WRITE ? NULL : reader(race, 0, now->warp);
-    for (unsigned i = 0; i < runs.count; i++) {
-        Cells cells = cells_of(race, address[runs.first[i]], bytes);
-        if (now->access == RACE_WRITE) record_write(race, now, runs.who[i], cells);
-        if (now->access == RACE_ATOMIC) record_atomic(race, now, reads, runs.who[i], cells);
-        if (now->access == RACE_READ && reads)
-            record_read(race, now, 0, reads, runs.who[i], cells);
+static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
+                          unsigned bytes, RaceReport *report) {
+    memset(now->ordered_read, 0, sizeof now->ordered_read);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        if (check_cells(race, now, lane, cells_of(race, address[lane], bytes), report)) return true;
     }
-    return races;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        write_cells(race, now, lane, cells_of(race, address[lane], bytes));
+    }
+    return false;
 }
 
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
                  const uint32_t address[32], unsigned bytes, uint32_t source, RaceReport *report) {
     unsigned who = actor(race, SECTION_WARP, warp);
-    Act now = act(race, warp, RACE_ACTOR_WARP, who, race->clock[warp][who], access, source);
-    return access_lanes(race, &now, mask, address, bytes, report);
+    Act now;
+    begin(&now, race, warp, RACE_ACTOR_WARP, who, race->clock[warp][who], access, source);
+    if (access == RACE_READ) return read_request(race, &now, mask, address, bytes, report);
+    return write_request(race, &now, mask, address, bytes, report);
 }
 
 bool race_copy(Race *race, unsigned warp, uint32_t mask, const uint32_t address[32], unsigned bytes,
                uint32_t source, RaceReport *report) {
-    Act now = act(race, warp, RACE_ACTOR_COPY, actor(race, SECTION_COPY, warp),
-                  race->queue[RACE_COPY][warp].open, RACE_WRITE, source);
-    return access_lanes(race, &now, mask, address, bytes, report);
+    Act now;
+    begin(&now, race, warp, RACE_ACTOR_COPY, actor(race, SECTION_COPY, warp),
+          race->queue[RACE_COPY][warp].open, RACE_WRITE, source);
+    return write_request(race, &now, mask, address, bytes, report);
 }
 
 bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
                      const uint32_t address[], unsigned bytes, uint32_t source,
                      RaceReport *report) {
     unsigned kind = queue == RACE_BULK ? 1 : 2;
-    Act now = act(race, warp, queue == RACE_BULK ? RACE_ACTOR_BULK : RACE_ACTOR_WGMMA,
-                  actor(race, reader_section[kind], warp), race->queue[queue][warp].open, RACE_READ,
-                  source);
-    Epoch *reads = reader(race, kind, warp);
-    bool races = false;
-    for (unsigned i = 0; i < count; i++) {
-        Cells cells = cells_of(race, address[i], bytes);
-        races = races || check(race, &now, NO_LANE, cells, report);
-        if (reads) record_read(race, &now, kind, reads, NO_LANE, cells);
-    }
-    return races;
+    Act now;
+    begin(&now, race, warp, queue == RACE_BULK ? RACE_ACTOR_BULK : RACE_ACTOR_WGMMA,
+          actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ, source);
+    for (unsigned i = 0; i < count; i++)
+        if (read_cells(race, &now, kind, NO_LANE, cells_of(race, address[i], bytes), report))
+            return true;
+    return false;
 }
 
 /* ---- Synchronisation ------------------------------------------------------------------------- */
@@ -455,13 +499,15 @@ bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier_address, uint32
                     uint32_t bytes, uint32_t source, RaceReport *report) {
     MbarrierClocks *clocks = mbarrier(race, mbarrier_address);
     if (!clocks) return false;
-    Act now = act(race, warp, RACE_ACTOR_BULK_LOAD, mbarrier_index(race, clocks), clocks->phase,
-                  RACE_WRITE, source);
+    Act now;
+    begin(&now, race, warp, RACE_ACTOR_BULK_LOAD, mbarrier_index(race, clocks), clocks->phase,
+          RACE_WRITE, source);
     now.mbarrier = mbarrier_address;
+    memset(now.ordered_read, 0, sizeof now.ordered_read);
     Cells cells = cells_of(race, address, bytes);
-    bool races = check(race, &now, NO_LANE, cells, report);
-    record_write(race, &now, NO_LANE, cells);
-    return races;
+    if (check_cells(race, &now, NO_LANE, cells, report)) return true;
+    write_cells(race, &now, NO_LANE, cells);
+    return false;
 }
 
 void race_proxy_fence(Race *race, unsigned warp) {

@@ -84,8 +84,8 @@ void race_free(Race *race);
 /* Forgets everything: a new block begins. Constant time but for clocks that run over. */
 void race_begin_block(Race *race);
 
-/* All access functions return true if the access races and then fill *report. The access is recorded
- * in any case. Addresses must be inside shared memory (the executor has checked). `source` is any
+/* All access functions return true if the access races, then fill *report and do not record the access
+ * (the first race is the one to mend). Addresses must be inside shared memory (the executor has checked). `source` is any
  * number up to RACE_MAX_SOURCE, such as the index of the instruction. */
 
 /* An ordinary access of `bytes` by the lanes in `mask`, one instruction. */

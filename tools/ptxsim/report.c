@@ -128,15 +128,17 @@ static void print_instructions(const InstructionCount by_class[CLASS_COUNT], FIL
     char warps[FORMAT_SIZE], lanes[FORMAT_SIZE];
     InstructionCount all = {0};
     for (int class = 0; class < CLASS_COUNT; class++) add(&all, &by_class[class]);
-    fprintf(out, "  %-28s %16s %18s %7s\n", "instructions", "by warps", "by lanes", "active");
+    fprintf(out, "  %-28s %16s %18s %7s %7s\n", "instructions", "by warps", "by lanes", "active",
+            "share");
     for (int class = 0; class < CLASS_COUNT; class++) {
         const InstructionCount *count = &by_class[class];
         if (!count->executions) continue;
         double share = ratio(count->executions, all.executions);
-        fprintf(out, "  %-28s %16s %18s %5.0f %%  %4.1f %% %.*s\n", class_name[class],
+        int bar = (int)(share * BAR + 0.5);
+        fprintf(out, "  %-28s %16s %18s %5.0f %% %5.1f %%%s%.*s\n", class_name[class],
                 format_grouped(count->executions, warps), format_grouped(count->lanes, lanes),
-                100 * ratio(count->lanes, 32 * count->executions), 100 * share,
-                (int)(share * BAR + 0.5), "####################");
+                100 * ratio(count->lanes, 32 * count->executions), 100 * share, bar ? "  " : "", bar,
+                "####################");
     }
     fprintf(out, "  %-28s %16s %18s %5.0f %%\n\n", "all", format_grouped(all.executions, warps),
             format_grouped(all.lanes, lanes), 100 * ratio(all.lanes, 32 * all.executions));

@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c). Catches:
+# a planted bug of any kind that does not end in exit 1 with a message that names it, a stage that
+# brings down the others, a wrong exit code, anything but JSON on stdout with FORMAT=json, a bad
+# value without a sentence.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cc=${CC:-cc}
+flags=(-std=c11 -D_GNU_SOURCE -O1 -pthread -I. -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
+
+number=0
+bad=0
+verdict() { # verdict STATUS NAME: one line of TAP; on failure the last output as comments
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $number - $2"
+    else
+        bad=$((bad + 1))
+        echo "not ok $number - $2"
+        sed 's/^/# /' "$work/out" "$work/err"
+    fi
+}
+run() { # run PROGRAM ARGUMENT...: code, $work/out and $work/err
+    code=0
+    (cd "$work" && "./$1" "${@:2}") >"$work/out" 2>"$work/err" || code=$?
+}
+exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdout or stderr
+    local expected=$1 name=$2 status=0 text
+    shift 2
+    [ "$code" -eq "$expected" ] || status=1
+    for text in "$@"; do
+        grep -qF -- "$text" "$work/out" "$work/err" || status=1
+    done
+    verdict $status "$name: exit $expected, says ${1:-nothing}"
+}
+
+# ---- two programs and a folder for each fake stage -----------------------------------------------
+build() {
+    local stage bug mask source
+    for source in *.c test/fake_runtime.c; do
+        "$cc" "${flags[@]}" -c "$source" -o "$work/$(basename "${source%.c}").o" || return 1
+    done
+    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
+    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" || return 1
+    rm "$work/counters_none.o"
+    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
+    for stage in 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
+        11_launch 12_unsupported 13_workspace 14_workspace_guard; do
+        bug=${stage#*_}
+        mkdir "$work/$stage"
+        for mask in 0_full 1_causal; do
+            "$cc" "${flags[@]}" -fPIC -shared -DBUG="BUG_${bug^^}" -DHEAD_DIM=128 -DELEMENT_BF16=0 \
+                -DCAUSAL="${mask%_*}" test/fake_stage.c \
+                -o "$work/$stage/d128_fp16_${mask#*_}.so" || return 1
+        done
+    done
+}
+build || { echo "Bail out! the programs do not build"; exit 1; }
+small=(B=1 H=4 HKV=2 N=100 REPS=3)
+
+# ---- a right stage and every kind of wrong one ---------------------------------------------------
+run attention run "${small[@]}" 01_none
+exits 0 "a right stage" PASS 'checked  400 of 400 rows' 'Fake "GPU", compute capability 9.0' 'driver 13.0'
+run attention run "${small[@]}" LSE=0 01_none
+exits 0 "a right stage without LSE" PASS
+run attention run "${small[@]}" CAUSAL=1 NKV=60 01_none
+exits 0 "rows without keys" PASS
+run attention run "${small[@]}" 02_element
+exits 1 "one element off by 1% of the largest" '1 of 51200 elements of O are wrong' 'row 0 column 0: expected'
+run attention run "${small[@]}" 03_nan
+exits 1 "one element not written" '1 of 51200 elements of O are wrong' 'got nan'
+run attention run "${small[@]}" 04_guard
+exits 1 "a write past O" 'wrote outside O: byte 0 of the 4096 after it'
+run attention run "${small[@]}" 14_workspace_guard
+exits 1 "a write before the workspace" 'wrote outside the workspace: byte 4095 of the 4096 before it'
+run attention run "${small[@]}" INIT=onehot 05_lse
+exits 1 "one key lost in O and LSE" 'O   batch 0 head 0 row 1 column' 'LSE batch 0 head 0 row 1:'
+run attention run "${small[@]}" 06_tail
+exits 1 "the last rows not written" 'rows     64-99     |########|' 'row 64 column 0: expected'
+run attention run "${small[@]}" 07_head
+exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4'
+run attention run "${small[@]}" CAUSAL=1 08_mask
+exits 1 "the diagonal masked" 'row 0 column'
+run attention run "${small[@]}" 09_later
+exits 1 "wrong from the second launch on" '1 of 51200 elements of O are wrong'
+run attention run "${small[@]}" 10_fault
+exits 1 "a fault" 'cudaDeviceSynchronize(): cudaErrorIllegalAddress' 'trial.c:'
+run attention run "${small[@]}" 11_launch
+exits 1 "a launch that fails" 'stage->launch' cudaErrorInvalidValue
+
+# ---- several stages: one does not stop or taint another ------------------------------------------
+run attention run "${small[@]}" 04_guard 10_fault 12_unsupported 13_workspace 01_none
+exits 1 "a right stage after faulty ones" '12_unsupported' 'SKIP: needs compute capability 12.0' \
+    'its workspace needs 1125899906842624 bytes'
+grep -q '^01_none .*PASS$' "$work/out"
+verdict $? "and it passes"
+run attention run "${small[@]}" 12_unsupported 01_none
+exits 0 "a skip among passes" SKIP PASS
+run attention run "${small[@]}" DEVICE=gpu 12_unsupported
+exits 2 "nothing but skips" 'needs compute capability 12.0'
+run attention run "${small[@]}" 01_none/
+exits 0 "a folder with a slash at its end" '01_none '
+
+# ---- JSON ----------------------------------------------------------------------------------------
+run attention run "${small[@]}" FORMAT=json 01_none 02_element 12_unsupported
+exits 1 "FORMAT=json" '"status":"pass"' '"status":"fail"' '"status":"skip"'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ] && [ "$(wc -l <"$work/out")" -eq 3 ]
+verdict $? "stdout is three objects and nothing else"
+if command -v python3 >/dev/null; then
+    python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
+import json, sys
+keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d status reason
+max_error tolerance checked_rows ms_median ms_min tflops registers shared_bytes spill_bytes
+counters""".split()
+for line in open(sys.argv[1]):
+    assert list(json.loads(line)) == keys, line
+PYTHON
+    verdict $? "they parse and have the keys"
+else
+    echo "ok $((number += 1)) # SKIP no python3 to parse JSON"
+fi
+
+# ---- devices -------------------------------------------------------------------------------------
+FAKE_DEVICES=0 run attention run "${small[@]}" DEVICE=gpu 01_none
+exits 2 "DEVICE=gpu without a GPU" 'no GPU was found'
+FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
+exits 2 "neither GPU nor simulator" 'no GPU was found, and the simulator' 'is not built'
+mv "$work/simulator" "$work/attention-sim"
+FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
+exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' PASS
+! grep -q 'TFLOP/s' "$work/out"
+verdict $? "which prints no speed"
+run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none
+exits 0 "DEVICE=sim" '"simulated":true' '"ms_median":null' '"warp_instructions":1000'
+run attention run "${small[@]}" 12_unsupported
+exits 2 "a GPU that can run no stage: the simulator" 'no GPU here can run the stages'
+run attention-sim run "${small[@]}" DEVICE=gpu 01_none
+exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: allowed here are auto and sim'
+run attention run "${small[@]}" GPU=5 01_none
+exits 64 "a GPU that is not there" 'GPU=5: allowed are 0 to 0'
+FAKE_MEMORY=1000 run attention run "${small[@]}" 01_none
+exits 2 "too little memory" 'needs 308800 bytes' '1000 bytes'
+run attention run "${small[@]}" COUNTERS=full 01_none
+exits 2 "counters of a GPU" 'add DEVICE=sim'
+run attention run "${small[@]}" DEVICE=sim COUNTERS=full 01_none
+exits 0 "counters of the simulator" 'the full report'
+run attention run "${small[@]}" DEVICE=sim COUNTERS=html 01_none
+[ "$(cat "$work/out")" = '<html></html>' ]
+verdict $? "COUNTERS=html leaves stdout to the page"
+
+# ---- bad usage -----------------------------------------------------------------------------------
+run attention
+exits 64 "no command" 'usage: attention run|grid|bench'
+run attention fly 01_none
+exits 64 "an unknown command" 'usage:'
+run attention run D=128
+exits 64 "no stage" 'usage:'
+run attention run 99_missing
+exits 64 "an unknown stage" '99_missing: no such stage'
+run attention run "${small[@]}" D=64 01_none
+exits 1 "a variant that is not built" '01_none/d64_fp16_full.so is not there'
+run attention run D=96 01_none
+exits 64 "a bad value" 'D=96: allowed are 64|128'
+run attention run H=4 HKV=3 01_none
+exits 64 "HKV that does not divide H" 'HKV=3 does not divide H=4'
+run attention run B=60000 H=60000 01_none
+exits 64 "sizes that overflow" 'B=60000 times H=60000 overflows'
+
+# ---- grid and bench ------------------------------------------------------------------------------
+cell=(GRID=small D=128 DTYPE=fp16 CAUSAL=1)
+run attention grid "${cell[@]}" INIT=normal 01_none 12_unsupported
+exits 0 "grid of a right stage" '01_none                     49 cases, 0 failed' \
+    '49 skipped' 'SKIP: needs compute capability 12.0'
+run attention grid "${cell[@]}" INIT=large 07_head
+exits 1 "grid finds the wrong KV head" 'repeat: attention run B='
+repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
+# shellcheck disable=SC2086 # the line is a list of arguments
+run attention $repeat
+exits 1 "and its line repeats the failure" '07_head: '
+run attention grid N=100 01_none
+exits 64 "grid with a length" 'grid chooses the shapes itself'
+run attention grid "${cell[@]}" 99_missing
+exits 64 "grid of an unknown stage" '99_missing: no such stage'
+run attention bench SEQS=1 REPS=1 INIT=ramp 01_none 12_unsupported
+exits 0 "bench" '| seq | 01_none | 12_unsupported |' '| 1 | 0.002237 | SKIP |'
+run attention-sim bench SEQS=1 01_none
+exits 2 "bench on the simulator" 'it needs a GPU'
+
+echo "1..$number"
+exit $((bad > 0))
