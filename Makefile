@@ -177,7 +177,7 @@ test: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 test: export CC := $(CC)
 test: $(C_TESTS) $(ORACLE_DUMP) $(PROGRAMS) $(ALL_KERNELS)
 	@command -v prove >/dev/null || { echo "prove was not found: install perl." >&2; exit 2; }
-	@python=$$(tools/python.sh build) && PATH=$$(dirname $$python):$$PATH \
+	@python=$$(tools/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
 	    prove --timer --jobs 2 --exec '' $(C_TESTS) $(SCRIPT_TESTS)
 
 diff:
@@ -206,5 +206,5 @@ sanitize: $(KERNELS) $(PROGRAMS)
 	@tools/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 trace:
-	@"$$(tools/python.sh build)" reference/trace.py \
+	@"$$(tools/python.sh build/python)" reference/trace.py \
 	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))

@@ -43,7 +43,7 @@ static void print_head(const Options *options, const Device *device) {
 static void print_line(const Options *options, const Problem *problem, const Result results[]) {
     printf("| %d |", problem->shape.seq_q);
     for (int i = 0; i < options->stage_count; i++) {
-        if (results[i].status == STATUS_PASS)
+        if (results[i].timed && results[i].status == STATUS_PASS)
             printf(" %.4g |", report_tflops(problem, &results[i].times));
         else
             printf(" %s |", report_status(results[i].status));
@@ -58,8 +58,8 @@ static int bench_length(const Options *options, const Device *device, int seq) {
     Error error;
     if (!setup_for(options, seq, &setup, &error) ||
         !run_problem(options, device, &setup, NULL, results, &error)) {
-        fprintf(stderr, "attention: seq %d: %s\n", seq, error.text);
-        return error.status;
+        fprintf(stderr, "seq %d: ", seq);
+        return error_exit(&error);
     }
     for (int i = 0; i < options->stage_count; i++) {
         if (options->json) report_json(stdout, device, &setup.problem, &results[i]);
@@ -89,10 +89,7 @@ int bench_command(const Options *options, const Device *device) {
                         "a GPU\n");
         return STATUS_SKIP;
     }
-    if (!options_no_shape(options, "bench", &error)) {
-        fprintf(stderr, "attention: %s\n", error.text);
-        return error.status;
-    }
+    if (!options_no_shape(options, "bench", &error)) return error_exit(&error);
     report_device(stderr, device);
     if (!options->json) print_head(options, device);
     for (int i = 0; i < count && code != STATUS_USAGE; i++)

@@ -11,3 +11,8 @@ bool error_set(Error *error, Status status, const char *format, ...) {
     va_end(arguments);
     return false;
 }
+
+int error_exit(const Error *error) {
+    fprintf(stderr, "attention: %s\n", error->text);
+    return (int)error->status;
+}

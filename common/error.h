@@ -21,4 +21,7 @@ typedef struct Error {
 bool error_set(Error *error, Status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Prints the sentence on stderr and returns the status as an exit code. */
+int error_exit(const Error *error);
+
 #endif

@@ -180,16 +180,11 @@ int grid_command(const Options *options, const Device *device) {
     if (!options_no_shape(options, "grid", &error) ||
         (grid.total == 0 &&
          !error_set(&error, STATUS_USAGE, "INIT=%s: allowed in grid are normal and large",
-                    init_name((Init)options->init)))) {
-        fprintf(stderr, "attention: %s\n", error.text);
-        return error.status;
-    }
+                    init_name((Init)options->init))))
+        return error_exit(&error);
     report_device(grid.text, device);
     for (int variant = 0; variant < VARIANTS; variant++)
-        if (!run_variant(&grid, variant, &error)) {
-            fprintf(stderr, "attention: %s\n", error.text);
-            return error.status;
-        }
+        if (!run_variant(&grid, variant, &error)) return error_exit(&error);
     progress_end();
     return report_summaries(&grid);
 }

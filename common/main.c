@@ -29,11 +29,6 @@ static const Command *find_command(const char *name) {
     return NULL;
 }
 
-static int complain(const Error *error) {
-    fprintf(stderr, "attention: %s\n", error->text);
-    return error->status;
-}
-
 /* The simulator's program beside this one; false if there is none. */
 static bool simulator_path(char *path, size_t size) {
     const ssize_t length = readlink("/proc/self/exe", path, size - sizeof "-sim");
@@ -51,7 +46,7 @@ static int become_simulator(char *arguments[], const char *why) {
         execv(path, arguments);
     }
     error_set(&error, STATUS_SKIP, "%s, and the simulator (%s) is not built", why, path);
-    return complain(&error);
+    return error_exit(&error);
 }
 
 /* NULL if the device can run at least one of the stages, else why the simulator is asked. A stage
@@ -79,7 +74,7 @@ int main(int count, char *arguments[]) {
         fputs(usage, stderr);
         return STATUS_USAGE;
     }
-    if (!options_parse(count - 2, arguments + 2, &options, &error)) return complain(&error);
+    if (!options_parse(count - 2, arguments + 2, &options, &error)) return error_exit(&error);
     if (options.stage_count == 0) {
         fputs(usage, stderr);
         return STATUS_USAGE;
@@ -89,13 +84,13 @@ int main(int count, char *arguments[]) {
         error_set(&error, STATUS_USAGE,
                   "DEVICE=gpu: allowed here are auto and sim, this is the "
                   "simulator");
-        return complain(&error);
+        return error_exit(&error);
     }
     if (!simulator && options.device == DEVICE_SIM)
         return become_simulator(arguments, "DEVICE=sim was asked for");
     if (!simulator && options.device == DEVICE_AUTO && device_count() == 0)
         return become_simulator(arguments, "no GPU was found");
-    if (!device_open(simulator ? 0 : options.gpu, &device, &error)) return complain(&error);
+    if (!device_open(simulator ? 0 : options.gpu, &device, &error)) return error_exit(&error);
     if (!simulator && options.device == DEVICE_AUTO) {
         const char *why = why_not_here(&options, &device);
         if (why) return become_simulator(arguments, why);

@@ -71,19 +71,15 @@ int run_command(const Options *options, const Device *device) {
                         .seed = options->seed,
                         .lse = options->lse != 0,
                         .work = ROWS_WORK_RUN};
-    if (!options_problem(options, device->simulated, &setup.problem, &error)) {
-        fprintf(stderr, "attention: %s\n", error.text);
-        return error.status;
-    }
+    if (!options_problem(options, device->simulated, &setup.problem, &error))
+        return error_exit(&error);
     if (options->counters != COUNTERS_TABLE && !device->simulated) {
         fprintf(stderr, "attention: counters are the simulator's: add DEVICE=sim\n");
         return STATUS_SKIP;
     }
     report_device(text_stream(options), device);
-    if (!run_problem(options, device, &setup, text_stream(options), results, &error)) {
-        fprintf(stderr, "attention: %s\n", error.text);
-        return error.status;
-    }
+    if (!run_problem(options, device, &setup, text_stream(options), results, &error))
+        return error_exit(&error);
     if (!options->json)
         report_table(text_stream(options), device, &setup.problem, results, options->stage_count);
     for (int i = 0; options->json && i < options->stage_count; i++)

@@ -66,15 +66,22 @@ bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, E
     return created;
 }
 
+static bool launch(const Trial *trial, const Stage *stage, const Buffer *workspace, Error *error) {
+    const cudaError_t code =
+        stage->launch(&trial->problem.shape, &trial->tensors, workspace->data, NULL);
+    if (trial->device->simulated && code == cudaErrorLaunchTimeout)
+        return error_set(error, STATUS_SKIP,
+                         "too large to simulate: choose a smaller B, H, N or NKV");
+    return cuda_ok(code, "attention_launch", __FILE__, __LINE__, error) &&
+           CUDA_OK(cudaDeviceSynchronize(), error);
+}
+
 /* One launch with NaN in the outputs before it and everything it wrote read back after it. */
 static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, Result *result,
                         Error *error) {
     if (!buffer_fill_nan(&trial->O, error) || !buffer_fill_nan(&trial->LSE, error)) return false;
     counters_reset();
-    const bool ran =
-        CUDA_OK(stage->launch(&trial->problem.shape, &trial->tensors, workspace->data, NULL),
-                error) &&
-        CUDA_OK(cudaDeviceSynchronize(), error);
+    const bool ran = launch(trial, stage, workspace, error);
     result->counted = counters_read(&result->counters);
     const Buffer *const buffers[] = {&trial->Q, &trial->K,   &trial->V,
                                      &trial->O, &trial->LSE, workspace};

@@ -63,6 +63,5 @@ int main(int count, char *arguments[]) {
     done = done && problem_check(&problem, &error) &&
            dump(&problem, options_init(&options), options.seed, &error);
     if (done) return STATUS_PASS;
-    fprintf(stderr, "oracle_dump: %s\n", error.text);
-    return error.status;
+    return error_exit(&error);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c). Catches:
-# a planted bug of any kind that does not end in exit 1 with a message that names it, a stage that
-# brings down the others, a wrong exit code, anything but JSON on stdout with FORMAT=json, a bad
-# value without a sentence.
+# The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c).
+# Catches: a planted bug of any kind that does not end in exit 1 with a message that names it, a
+# stage that brings down the others, a wrong exit code, anything but JSON on stdout with FORMAT=json,
+# a bad value without a sentence.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d)
@@ -43,11 +43,12 @@ build() {
         "$cc" "${flags[@]}" -c "$source" -o "$work/$(basename "${source%.c}").o" || return 1
     done
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
-    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" || return 1
+    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" ||
+        return 1
     rm "$work/counters_none.o"
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
-    for stage in 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
-        11_launch 12_unsupported 13_workspace 14_workspace_guard; do
+    for stage in 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later \
+        10_fault 11_launch 12_unsupported 13_workspace 14_workspace_guard; do
         bug=${stage#*_}
         mkdir "$work/$stage"
         for mask in 0_full 1_causal; do
@@ -62,19 +63,22 @@ small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
 # ---- a right stage and every kind of wrong one ---------------------------------------------------
 run attention run "${small[@]}" 01_none
-exits 0 "a right stage" PASS 'checked  400 of 400 rows' 'Fake "GPU", compute capability 9.0' 'driver 13.0'
+exits 0 "a right stage" PASS 'checked  400 of 400 rows' 'Fake "GPU", compute capability 9.0' \
+    'driver 13.0'
 run attention run "${small[@]}" LSE=0 01_none
 exits 0 "a right stage without LSE" PASS
 run attention run "${small[@]}" CAUSAL=1 NKV=60 01_none
 exits 0 "rows without keys" PASS
 run attention run "${small[@]}" 02_element
-exits 1 "one element off by 1% of the largest" '1 of 51200 elements of O are wrong' 'row 0 column 0: expected'
+exits 1 "one element off by 1% of the largest" '1 of 51200 elements of O are wrong' \
+    'row 0 column 0: expected'
 run attention run "${small[@]}" 03_nan
 exits 1 "one element not written" '1 of 51200 elements of O are wrong' 'got nan'
 run attention run "${small[@]}" 04_guard
 exits 1 "a write past O" 'wrote outside O: byte 0 of the 4096 after it'
 run attention run "${small[@]}" 14_workspace_guard
-exits 1 "a write before the workspace" 'wrote outside the workspace: byte 4095 of the 4096 before it'
+exits 1 "a write before the workspace" \
+    'wrote outside the workspace: byte 4095 of the 4096 before it'
 run attention run "${small[@]}" INIT=onehot 05_lse
 exits 1 "one key lost in O and LSE" 'O   batch 0 head 0 row 1 column' 'LSE batch 0 head 0 row 1:'
 run attention run "${small[@]}" 06_tail
@@ -88,7 +92,7 @@ exits 1 "wrong from the second launch on" '1 of 51200 elements of O are wrong'
 run attention run "${small[@]}" 10_fault
 exits 1 "a fault" 'cudaDeviceSynchronize(): cudaErrorIllegalAddress' 'trial.c:'
 run attention run "${small[@]}" 11_launch
-exits 1 "a launch that fails" 'stage->launch' cudaErrorInvalidValue
+exits 1 "a launch that fails" 'attention_launch: cudaErrorInvalidValue'
 
 # ---- several stages: one does not stop or taint another ------------------------------------------
 run attention run "${small[@]}" 04_guard 10_fault 12_unsupported 13_workspace 01_none
@@ -129,7 +133,8 @@ FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
 exits 2 "neither GPU nor simulator" 'no GPU was found, and the simulator' 'is not built'
 mv "$work/simulator" "$work/attention-sim"
 FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
-exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' PASS
+exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' \
+    PASS
 ! grep -q 'TFLOP/s' "$work/out"
 verdict $? "which prints no speed"
 run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none

@@ -37,8 +37,10 @@ static void print_counts(const SourceLines *lines, const LineCounts *counts, FIL
     double active = 100.0 * (double)counts->lanes / (32.0 * (double)counts->executions);
     fprintf(out, "%6.1f%% %12s ", 100.0 * (double)counts->executions / (double)lines->executions,
             format_grouped(counts->executions, number));
-    if (active < 99.5) fprintf(out, "%4.0f%% ", active);
-    else fprintf(out, "%6s", "");
+    if (active < 99.5)
+        fprintf(out, "%4.0f%% ", active);
+    else
+        fprintf(out, "%6s", "");
     print_memory(&counts->global, out);
     print_memory(&counts->shared, out);
 }
@@ -49,8 +51,10 @@ static void print_line(const SourceLines *lines, size_t number, const Colours *c
     const char *colour = counts->marks & LINE_BUSY ? colours->busy : "";
     if (!counts->executions) colour = colours->dim;
     fputs(colour, out);
-    if (counts->executions) print_counts(lines, counts, out);
-    else fprintf(out, "%*s", GUTTER, "");
+    if (counts->executions)
+        print_counts(lines, counts, out);
+    else
+        fprintf(out, "%*s", GUTTER, "");
     fprintf(out, " %c%4zu  %s%s\n", counts->marks & LINE_BUSY ? '>' : ' ', number, text,
             *colour ? colours->off : "");
 
@@ -75,8 +79,8 @@ static void print_file(const SourceLines *lines, const Colours *colours, FILE *o
 void annotate_text(const CountsSnapshot *snapshot, FILE *out) {
     Colours colours = choose_colours(out);
     fputs("Counters by source line, PTX-level (ptxas later merges and removes some instructions).\n"
-          "Sectors and wavefronts are a request, in brackets the ideal where it is less; active lanes\n"
-          "where fewer than all. > marks the busiest lines, ^ explains the worst.\n\n",
+          "Sectors and wavefronts are a request, in brackets the ideal where it is less; active\n"
+          "lanes where fewer than all. > marks the busiest lines, ^ explains the worst.\n\n",
           out);
     for (size_t file = 0; file < snapshot->files; file++) {
         SourceLines lines;

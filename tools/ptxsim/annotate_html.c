@@ -25,7 +25,8 @@ static const char *const HEAD =
     "  font-weight: 600; border-bottom: 1px solid var(--rule); padding: .3rem .6rem; }\n"
     "td { padding: 0 .6rem; text-align: right; white-space: nowrap; }\n"
     "th.source { text-align: left; }\n"
-    "td.source { text-align: left; white-space: pre; width: 100%; border-left: 1px solid var(--rule); }\n"
+    "td.source { text-align: left; white-space: pre; width: 100%;\n"
+    "  border-left: 1px solid var(--rule); }\n"
     "td.number, .ideal, tr.idle td { color: var(--faint); }\n"
     "tr.busy td.source { font-weight: 700; }\n"
     "tr:hover td { background-color: rgba(var(--heat), .10); }\n"
@@ -33,17 +34,27 @@ static const char *const HEAD =
     "tr.gap td { text-align: center; color: var(--faint); }\n"
     "</style></head><body>\n"
     "<h1>Simulated counters by source line</h1>\n"
-    "<p>The kernel ran on the CPU, instruction by instruction. Counts are PTX-level: ptxas later merges\n"
-    "and removes some instructions; requests, sectors, wavefronts and mma hardly change. A warm\n"
-    "background shows a line's share of all warp instructions; a number in red is above its ideal.</p>\n";
+    "<p>The kernel ran on the CPU, instruction by instruction. Counts are PTX-level: ptxas later\n"
+    "merges and removes some instructions; requests, sectors, wavefronts and mma hardly change. A\n"
+    "warm background shows a line's share of all warp instructions; a number in red is above its\n"
+    "ideal.</p>\n";
 
 static void put_escaped(const char *text, FILE *out) {
     for (; *text; text++) switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc(*text, out);
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc(*text, out);
         }
 }
 
@@ -87,14 +98,17 @@ static void put_line(const SourceLines *lines, size_t number, FILE *out) {
     const LineCounts *counts = &lines->counts[number];
     const char *kind = counts->marks & LINE_BUSY ? "busy" : counts->executions ? "" : "idle";
     fprintf(out, "<tr class=\"%s\">", kind);
-    if (counts->executions) put_counts(lines, counts, out);
-    else fputs("<td></td><td></td><td></td><td></td><td></td>", out);
+    if (counts->executions)
+        put_counts(lines, counts, out);
+    else
+        fputs("<td></td><td></td><td></td><td></td><td></td>", out);
     fprintf(out, "<td class=\"number\">%zu</td><td class=\"source\">", number);
     put_escaped(lines->text ? lines->text[number] : "(source not readable)", out);
 
     char note[LINE_NOTES][LINE_NOTE_SIZE];
     unsigned notes = source_line_notes(counts, note);
-    for (unsigned i = 0; i < notes; i++) fprintf(out, "<span class=\"note\">&#8593; %s</span>", note[i]);
+    for (unsigned i = 0; i < notes; i++)
+        fprintf(out, "<span class=\"note\">&#8593; %s</span>", note[i]);
     fputs("</td></tr>\n", out);
 }
 

@@ -4,40 +4,67 @@
 
 #include "clones.h"
 
-enum { LANES = 32, WAVEFRONT_BYTES = BANK_COUNT * BANK_BYTES };
+enum { LANES = 32, WAVEFRONT_SHIFT = 7 }; /* a wavefront moves 32 banks of 4 bytes */
 static const uint32_t ALL_LANES = 0xffffffff;
 
-/* The wavefronts of one group. Its words are as wide as the access, so `banks` is 32, 16 or 8: an
- * aligned 8-byte word always occupies the same pair of banks. */
-CLONES static Units group_wavefronts(const uint32_t word[LANES], uint32_t lanes, unsigned banks) {
-    uint32_t used = 0;
-    unsigned count = (unsigned)__builtin_popcount(lanes);
-    for (unsigned l = 0; l < LANES; l++) {
-        uint32_t bank_bit = 1u << (word[l] & (banks - 1));
-        used |= lanes >> l & 1 ? bank_bit : 0;
-    }
-    if ((unsigned)__builtin_popcount(used) == count) return (Units){1, 1};
+typedef uint32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
 
-    /* a chain a bank of the lanes that want different words from it */
-    int8_t head[BANK_COUNT], next[LANES];
-    uint8_t words[BANK_COUNT] = {0};
-    unsigned worst = 0, distinct = 0;
-    for (unsigned b = 0; b < banks; b++) head[b] = -1;
-    for (; lanes; lanes &= lanes - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(lanes), bank = word[lane] & (banks - 1);
-        int other = head[bank];
-        while (other >= 0 && word[other] != word[lane]) other = next[other];
-        if (other >= 0) continue;
-        next[lane] = head[bank];
-        head[bank] = (int8_t)lane;
-        distinct++;
-        if (++words[bank] > worst) worst = words[bank];
+/* Marks each lane for which an earlier lane has the same key: lined up with itself at every
+ * distance, the list shows the equal ones. Distances of `reach` and more do not matter. */
+static inline void mark_repeats(const uint32_t key[LANES], unsigned reach, uint32_t repeat[LANES]) {
+    uint32_t padded[2 * LANES];
+    for (unsigned l = 0; l < LANES; l++) padded[l] = UINT32_MAX; /* no key */
+    for (unsigned l = 0; l < LANES; l++) padded[LANES + l] = key[l];
+    for (unsigned l = 0; l < LANES; l += 8) {
+        const uint32_t *here = padded + LANES + l;
+        Eight mine = *(const Eight *)here, same = {0};
+        for (unsigned distance = 1; distance < reach; distance++)
+            same |= (Eight)(mine == *(const Eight *)(here - distance));
+        *(Eight *)(repeat + l) = same & 1;
     }
-    return (Units){worst, (distinct + banks - 1) / banks};
+}
+
+/* The wavefronts of a request cut into groups of 1 << group_shift lanes. Words are as wide as the
+ * access, so there are 1 << bank_shift of them across, 32, 16 or 8: an aligned 8-byte word always
+ * occupies the same pair of banks. */
+static inline Units grouped_wavefronts(const uint32_t word[LANES], uint32_t mask,
+                                       unsigned bank_shift, unsigned group_shift) {
+    unsigned groups = LANES >> group_shift, banks = 1u << bank_shift, group = 1u << group_shift;
+    uint32_t group_lanes = group == LANES ? ALL_LANES : (1u << group) - 1;
+    uint32_t slot[LANES], used = 0; /* a slot is a bank of a group: at most 32 */
+    for (unsigned l = 0; l < LANES; l++) {
+        slot[l] = (l >> group_shift << bank_shift) + (word[l] & (banks - 1));
+        used |= (mask >> l & 1) << slot[l];
+    }
+    Units sum = {0, 0};
+    if (__builtin_popcount(used) == __builtin_popcount(mask)) { /* no two lanes share a bank */
+        for (unsigned g = 0; g < groups; g++)
+            sum.actual += (mask & group_lanes << (g << group_shift)) != 0;
+        return (Units){sum.actual, sum.actual};
+    }
+
+    uint32_t key[LANES], repeat[LANES], distinct_lanes = mask;
+    uint8_t load[LANES] = {0}; /* distinct words of each slot */
+    for (unsigned l = 0; l < LANES; l++) {
+        uint32_t in_group = word[l] | (uint32_t)l >> group_shift << 30; /* groups never coincide */
+        key[l] = mask >> l & 1 ? in_group : UINT32_MAX - 1 - l;
+    }
+    mark_repeats(key, group, repeat);
+    for (unsigned l = 0; l < LANES; l++) distinct_lanes &= ~(repeat[l] << l);
+    for (uint32_t left = distinct_lanes; left; left &= left - 1) load[slot[__builtin_ctz(left)]]++;
+    for (unsigned g = 0; g < groups; g++) {
+        const uint8_t *bank = load + (g << bank_shift);
+        uint8_t worst = 0;
+        for (unsigned b = 0; b < banks; b++) worst = bank[b] > worst ? bank[b] : worst;
+        uint32_t lanes = distinct_lanes & group_lanes << (g << group_shift);
+        sum.actual += worst;
+        sum.ideal += ((uint32_t)__builtin_popcount(lanes) + banks - 1) >> bank_shift;
+    }
+    return sum;
 }
 
 /* Whether every pair of active lanes (l, l ^ step) wants the same word. */
-static bool pairs_agree(const uint32_t word[LANES], uint32_t mask, unsigned step) {
+static inline bool pairs_agree(const uint32_t word[LANES], uint32_t mask, unsigned step) {
     uint32_t difference = 0;
     for (unsigned l = 0; l < LANES; l++) {
         bool both = mask >> l & mask >> (l ^ step) & 1;
@@ -46,40 +73,28 @@ static bool pairs_agree(const uint32_t word[LANES], uint32_t mask, unsigned step
     return difference == 0;
 }
 
-Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned bytes) {
-    unsigned width = bytes < BANK_BYTES ? BANK_BYTES : bytes;
-    unsigned banks = WAVEFRONT_BYTES / width, group = banks;
-    unsigned shift = (unsigned)__builtin_ctz(width);
+CLONES Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned bytes) {
+    unsigned width_shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, width = 1u << width_shift;
     uint32_t word[LANES], apart = 0, uneven = 0;
-    for (unsigned l = 0; l < LANES; l++) word[l] = address[l] >> shift;
     for (unsigned l = 0; l < LANES; l++) {
-        apart |= word[l] ^ word[0];
-        uneven |= word[l] - word[0] - l;
+        word[l] = address[l] >> width_shift;
+        apart |= (address[l] ^ address[0]) >> width_shift;
+        uneven |= (address[l] >> width_shift) - (address[0] >> width_shift) - l;
     }
     if (mask == ALL_LANES && !apart) return width == 16 ? (Units){2, 2} : (Units){1, 1};
     if (mask == ALL_LANES && !uneven) return (Units){width / BANK_BYTES, width / BANK_BYTES};
 
-    if (width > BANK_BYTES && (pairs_agree(word, mask, 1) || pairs_agree(word, mask, 2))) group *= 2;
-    uint32_t group_mask = group == LANES ? ALL_LANES : (1u << group) - 1;
-    Units sum = {0, 0};
-    for (unsigned first = 0; first < LANES; first += group) {
-        uint32_t lanes = mask & group_mask << first;
-        if (!lanes) continue;
-        Units part = group_wavefronts(word, lanes, banks);
-        sum.actual += part.actual;
-        sum.ideal += part.ideal;
-    }
-    return sum;
+    unsigned bank_shift = WAVEFRONT_SHIFT - width_shift, group_shift = bank_shift;
+    if (width > BANK_BYTES && (pairs_agree(word, mask, 1) || pairs_agree(word, mask, 2)))
+        group_shift++;
+    return grouped_wavefronts(word, mask, bank_shift, group_shift);
 }
 
-Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
-    enum { ROWS = 8, ROW_BYTES = 16 };
-    uint32_t word[LANES] = {0};
-    Units sum = {0, matrices};
-    for (unsigned r = 0; r < matrices * ROWS; r++) word[r] = row[r] / ROW_BYTES;
-    for (unsigned j = 0; j < matrices; j++)
-        sum.actual += group_wavefronts(word, 0xffu << (j * ROWS), WAVEFRONT_BYTES / ROW_BYTES).actual;
-    return sum;
+CLONES Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
+    enum { ROWS = 8, ROW_SHIFT = 4, GROUP_SHIFT = 3 };
+    uint32_t word[LANES] = {0}, mask = matrices == 4 ? ALL_LANES : (1u << matrices * ROWS) - 1;
+    for (unsigned r = 0; r < matrices * ROWS; r++) word[r] = row[r] >> ROW_SHIFT;
+    return grouped_wavefronts(word, mask, WAVEFRONT_SHIFT - ROW_SHIFT, GROUP_SHIFT);
 }
 
 /* Counts by comparing neighbours; `address` ascends. */
@@ -108,7 +123,7 @@ static void sort(uint64_t address[], unsigned count) {
     }
 }
 
-Units global_sectors(const uint64_t address[LANES], uint32_t mask, unsigned bytes) {
+CLONES Units global_sectors(const uint64_t address[LANES], uint32_t mask, unsigned bytes) {
     if (mask == ALL_LANES && ascends(address, LANES))
         return ascending_sectors(address, LANES, bytes);
     uint64_t active[LANES];

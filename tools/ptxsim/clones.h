@@ -1,5 +1,5 @@
-/* CLONES before a function compiles it twice, for any x86-64 and for processors with AVX2 and FMA; the
- * program takes the better one when it is loaded. It pays for loops over lanes. */
+/* CLONES before a function compiles it twice, for any x86-64 and for processors with AVX2 and FMA;
+ * the program takes the better one when it is loaded. It pays for loops over lanes. */
 #ifndef PTXSIM_CLONES_H
 #define PTXSIM_CLONES_H
 

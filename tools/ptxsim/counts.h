@@ -11,14 +11,14 @@
 
 typedef enum InstructionClass {
     CLASS_INTEGER,
-    CLASS_FLOAT,     /* fp32 and fp64: add, mul, fma, min, max */
-    CLASS_SPECIAL,   /* ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh */
-    CLASS_HALF,      /* fp16 and bf16 arithmetic */
+    CLASS_FLOAT,   /* fp32 and fp64: add, mul, fma, min, max */
+    CLASS_SPECIAL, /* ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh */
+    CLASS_HALF,    /* fp16 and bf16 arithmetic */
     CLASS_CONVERT,
-    CLASS_MOVE,      /* mov, selp, prmt */
-    CLASS_PREDICATE, /* setp and predicate logic */
-    CLASS_BRANCH,    /* bra, call, ret, exit */
-    CLASS_SHUFFLE,   /* shfl, vote, match, redux, elect, bar.warp.sync */
+    CLASS_MOVE,       /* mov, selp, prmt */
+    CLASS_PREDICATE,  /* setp and predicate logic */
+    CLASS_BRANCH,     /* bra, call, ret, exit */
+    CLASS_SHUFFLE,    /* shfl, vote, match, redux, elect, bar.warp.sync */
     CLASS_PARAM_LOAD, /* ld.param, ld.const */
     CLASS_GLOBAL_LOAD,
     CLASS_GLOBAL_STORE,
@@ -45,10 +45,11 @@ typedef struct InstructionCount {
     uint64_t executions; /* by a warp with at least one active lane */
     uint64_t lanes;      /* active lanes, summed over executions */
     uint64_t divergent;  /* branches: executions whose lanes went both ways */
-    uint64_t requests;   /* memory: executions that accessed it; cp.async: that read global memory */
-    uint64_t units;      /* sectors (global) or wavefronts (shared): banks.h */
+    uint64_t requests; /* memory: executions that accessed it; cp.async: that read global memory */
+    uint64_t units;    /* sectors (global) or wavefronts (shared): banks.h */
     uint64_t ideal_units;
-    uint64_t second_units; /* cp.async: wavefronts of its write to shared memory, by every execution */
+    uint64_t
+        second_units; /* cp.async: wavefronts of its write to shared memory, by every execution */
     uint64_t second_ideal_units;
 } InstructionCount;
 
@@ -66,9 +67,9 @@ typedef struct KernelCounts {
     uint32_t grid[3], block[3]; /* of the last launch */
     uint32_t shared_bytes;      /* a block, static and dynamic */
     size_t instructions;
-    const InstructionInfo *info;   /* [instructions] */
-    const InstructionCount *count; /* [instructions] */
-    uint64_t distinct_load_sectors;  /* global sectors read at least once: compulsory traffic */
+    const InstructionInfo *info;    /* [instructions] */
+    const InstructionCount *count;  /* [instructions] */
+    uint64_t distinct_load_sectors; /* global sectors read at least once: compulsory traffic */
     uint64_t distinct_store_sectors;
 } KernelCounts;
 

@@ -199,6 +199,10 @@ static void vector(Decoder *d, unsigned bytes, int count, bool is_definition) {
     }
 }
 
+void use_elements(Decoder *d, const Operand *list, unsigned bytes) {
+    for (int i = 0; i < list->elements; i++) use_one(d, &list->element[i], bytes);
+}
+
 void define_vector(Decoder *d, unsigned bytes, int count) { vector(d, bytes, count, true); }
 void use_vector(Decoder *d, unsigned bytes, int count) { vector(d, bytes, count, false); }
 

@@ -95,6 +95,9 @@ void use_address(Decoder *d, int32_t *offset);
 void define_vector(Decoder *d, unsigned bytes, int count);
 void use_vector(Decoder *d, unsigned bytes, int count);
 
+/* The elements of a list, such as the coordinates of [map, {x, y}], which is not the next operand. */
+void use_elements(Decoder *d, const Operand *list, unsigned bytes);
+
 /* A definition or source that this form of the instruction does not have: its offset is -1. */
 void absent(Decoder *d, bool is_definition);
 

@@ -110,11 +110,14 @@ FatbinStatus fatbin_find_ptx(const void *data, size_t size, FatbinPtx *ptx) {
 
 const char *fatbin_message(FatbinStatus status) {
     switch (status) {
-    case FATBIN_OK: return "the fatbin holds PTX";
-    case FATBIN_NOT_A_FATBIN: return "this is not a fatbin: its magic number is another";
+    case FATBIN_OK:
+        return "the fatbin holds PTX";
+    case FATBIN_NOT_A_FATBIN:
+        return "this is not a fatbin: its magic number is another";
     case FATBIN_UNKNOWN_VERSION:
         return "this fatbin has a version unknown to the simulator: build with CUDA 13";
-    case FATBIN_TRUNCATED: return "this fatbin is damaged: an entry runs past its end";
+    case FATBIN_TRUNCATED:
+        return "this fatbin is damaged: an entry runs past its end";
     case FATBIN_NO_PTX:
         return "this fatbin holds no PTX: build with nvcc -gencode ...,code=[sm_80,compute_80]";
     case FATBIN_COMPRESSED:

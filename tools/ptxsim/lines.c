@@ -39,7 +39,8 @@ static void add(LineCounts *line, InstructionClass class, const InstructionCount
     case CLASS_STMATRIX:
         add_memory(&line->shared, count->requests, count->units, count->ideal_units);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 

@@ -26,11 +26,11 @@ typedef struct LineCounts {
 } LineCounts;
 
 typedef struct SourceLines {
-    const char *path;     /* the snapshot's */
-    size_t lines;         /* of the file, or up to the last counted one if it cannot be read */
-    char **text;          /* [lines + 1], by line number; NULL if the file cannot be read */
-    LineCounts *counts;   /* [lines + 1], by line number */
-    uint64_t executions;  /* of the whole snapshot, for shares */
+    const char *path;    /* the snapshot's */
+    size_t lines;        /* of the file, or up to the last counted one if it cannot be read */
+    char **text;         /* [lines + 1], by line number; NULL if the file cannot be read */
+    LineCounts *counts;  /* [lines + 1], by line number */
+    uint64_t executions; /* of the whole snapshot, for shares */
 } SourceLines;
 
 /* Collects what instructions from file `file` of the snapshot did, over all kernels. False if there

@@ -91,12 +91,17 @@ MbarrierStatus mbarrier_test_state(uint64_t word, uint64_t state, bool *done) {
 
 const char *mbarrier_message(MbarrierStatus status) {
     switch (status) {
-    case MBARRIER_OK: return "the mbarrier operation is valid";
-    case MBARRIER_NOT_INITIALISED: return "this mbarrier was never initialised (mbarrier.init)";
-    case MBARRIER_BAD_COUNT: return "an mbarrier count must be from 1 to 1048575";
-    case MBARRIER_TOO_MANY: return "more arrivals than this phase of the mbarrier expects";
+    case MBARRIER_OK:
+        return "the mbarrier operation is valid";
+    case MBARRIER_NOT_INITIALISED:
+        return "this mbarrier was never initialised (mbarrier.init)";
+    case MBARRIER_BAD_COUNT:
+        return "an mbarrier count must be from 1 to 1048575";
+    case MBARRIER_TOO_MANY:
+        return "more arrivals than this phase of the mbarrier expects";
     case MBARRIER_TX_OUT_OF_RANGE:
-        return "the mbarrier's tx-count leaves -1048575 .. 1048575: do expect_tx and the copies agree?";
+        return "the mbarrier's tx-count leaves -1048575 .. 1048575: "
+               "do expect_tx and the copies agree?";
     }
     return "unknown mbarrier status";
 }

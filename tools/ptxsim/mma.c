@@ -52,8 +52,9 @@ CLONES static void load_a(MmaElement element, const uint32_t *const a[4], Fragme
             widen(a[2 * h + upper], element, fragment[0][h][8 * upper], fragment[1][h][8 * upper]);
 }
 
-/* A register of B holds one half of k, four lanes a column. A vector of 8 lanes is an even and an odd
- * column, so transposing 4x4 words in the halves of four vectors gives four lines [t][column]. */
+/* A register of B holds one half of k, four lanes a column. A vector of 8 lanes is an even and an
+ * odd column, so transposing 4x4 words in the halves of four vectors gives four lines [t][column].
+ */
 static inline void transpose(const uint32_t b[LANES], Words line[QUAD]) {
     Words c01 = *(const Words *)b, c23 = *(const Words *)(b + 8);
     Words c45 = *(const Words *)(b + 16), c67 = *(const Words *)(b + 24);
@@ -77,8 +78,9 @@ CLONES static void load_b(MmaElement element, const uint32_t *const b[2], Fragme
 
 /* ---- The product ----------------------------------------------------------------------------- */
 
-/* D = A B + C. Registers 0 and 1 of C and D hold the even and the odd columns of rows 0-7, registers
- * 2 and 3 those of rows 8-15. Four rows at a time keep eight independent chains of additions. */
+/* D = A B + C. Registers 0 and 1 of C and D hold the even and the odd columns of rows 0-7,
+ * registers 2 and 3 those of rows 8-15. Four rows at a time keep eight independent chains of
+ * additions. */
 CLONES CONTRACT static void multiply(FragmentA a, FragmentB b, uint32_t *const d[4],
                                      const uint32_t *const c[4]) {
     enum { STRIP = 4 };
@@ -105,8 +107,8 @@ CLONES CONTRACT static void multiply(FragmentA a, FragmentB b, uint32_t *const d
     }
 }
 
-/* The same with fp16 accumulators: register 0 holds rows 0-7, 1 rows 8-15, an even and an odd column
- * a word. */
+/* The same with fp16 accumulators: register 0 holds rows 0-7, 1 rows 8-15, an even and an odd
+ * column a word. */
 static void multiply_f16(FragmentA a, FragmentB b, uint32_t *const d[2],
                          const uint32_t *const c[2]) {
     float wide[4][LANES];
@@ -238,8 +240,10 @@ static void load_wgmma_a(const WgmmaOperation *operation, FragmentA fragment) {
     if (!operation->a) wgmma_chunks(&operation->a_tile, chunk);
     for (unsigned q = 0; q < 4; q++) {
         const uint32_t *rows = chunk + MATRIX * (q % 2 * 2 + q / 2);
-        if (operation->a) memcpy(value[q], operation->a[q], sizeof value[q]);
-        else load_matrix(operation->shared, rows, operation->a_tile.transposed, value[q]);
+        if (operation->a)
+            memcpy(value[q], operation->a[q], sizeof value[q]);
+        else
+            load_matrix(operation->shared, rows, operation->a_tile.transposed, value[q]);
     }
     bool negate = operation->negate_a != operation->negate_b;
     for (unsigned q = 0; negate && q < 4; q++)

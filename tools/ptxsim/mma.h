@@ -27,8 +27,8 @@ void stmatrix(uint8_t *const row[8], bool transposed, const uint32_t value[32]);
 void mma_f32(unsigned k, MmaElement element, uint32_t *const d[4], const uint32_t *const a[],
              const uint32_t *const b[], const uint32_t *const c[4]);
 
-/* The same for fp16 elements and fp16 accumulators: c and d have 2 registers. The sum is in fp32 and
- * rounded to fp16 once. */
+/* The same for fp16 elements and fp16 accumulators: c and d have 2 registers. The sum is in fp32
+ * and rounded to fp16 once. */
 void mma_f16(unsigned k, uint32_t *const d[2], const uint32_t *const a[], const uint32_t *const b[],
              const uint32_t *const c[2]);
 
@@ -61,12 +61,12 @@ unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS])
 typedef struct WgmmaOperation {
     unsigned n; /* 8 .. 256, a multiple of 8 */
     MmaElement element;
-    const uint8_t *shared;     /* host bytes of shared address 0 */
-    const uint32_t *const *a;  /* 4 registers, or NULL: A is a_tile */
-    WgmmaTile a_tile;          /* 16 rows: first = 16 * (warp % 4) */
-    WgmmaTile b_tile;          /* n rows */
-    bool accumulate;           /* scale-d: D = A B + D, else D = A B */
-    bool negate_a, negate_b;   /* imm-scale-a, imm-scale-b are -1 */
+    const uint8_t *shared;    /* host bytes of shared address 0 */
+    const uint32_t *const *a; /* 4 registers, or NULL: A is a_tile */
+    WgmmaTile a_tile;         /* 16 rows: first = 16 * (warp % 4) */
+    WgmmaTile b_tile;         /* n rows */
+    bool accumulate;          /* scale-d: D = A B + D, else D = A B */
+    bool negate_a, negate_b;  /* imm-scale-a, imm-scale-b are -1 */
 } WgmmaOperation;
 
 /* fp32 accumulators: D has n / 2 registers. Reads D from c[] if accumulate, writes it to d[];

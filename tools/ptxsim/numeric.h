@@ -7,12 +7,12 @@
  * an odd last bit ("round to odd"). Rounding once more, to fp32, fp16 or bf16, then gives what
  * rounding the exact result would have given (Boldo and Melquiond, IEEE Trans. Computers 57, 2008).
  *
- * Approximations (.approx) are computed in double and rounded once, so they are at least as accurate
- * as the GPU's and differ from it in the last bits.
+ * Approximations (.approx) are computed in double and rounded once, so they are at least as
+ * accurate as the GPU's and differ from it in the last bits.
  *
- * NaN: any instruction with a NaN operand gives NaN. Its bits are unspecified here unless a function
- * says "canonical": 0x7fffffff for fp32, 0x7fff for fp16 and bf16. Instructions with .ftz flush
- * subnormal operands and results: flush(f(flush(a), flush(b))).
+ * NaN: any instruction with a NaN operand gives NaN. Its bits are unspecified here unless a
+ * function says "canonical": 0x7fffffff for fp32, 0x7fff for fp16 and bf16. Instructions with .ftz
+ * flush subnormal operands and results: flush(f(flush(a), flush(b))).
  */
 #ifndef PTXSIM_NUMERIC_H
 #define PTXSIM_NUMERIC_H
@@ -61,8 +61,8 @@ static inline uint64_t bits_of_double(double value) {
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/* fp16 to fp32, exact. Shifted into place (the arithmetic shift keeps the sign on top) a half is too
- * small by 2^112; multiplying mends that and normalises subnormals on the way. The exponent of
+/* fp16 to fp32, exact. Shifted into place (the arithmetic shift keeps the sign on top) a half is
+ * too small by 2^112; multiplying mends that and normalises subnormals on the way. The exponent of
  * infinity and NaN is then completed to all ones. */
 static inline float half_to_float(uint16_t half) {
     uint32_t placed = (uint32_t)((int32_t)((uint32_t)half << 16) >> 3) & 0x8fffe000;
@@ -71,8 +71,8 @@ static inline float half_to_float(uint16_t half) {
 }
 
 /* fp32 to fp16, .rn; NaN becomes canonical. Adding and subtracting 2^13 times the number's power of
- * two (at least 2^-14, that of the subnormals) rounds it to the bits that a half has there. The rest
- * is half_to_float backwards. */
+ * two (at least 2^-14, that of the subnormals) rounds it to the bits that a half has there. The
+ * rest is half_to_float backwards. */
 static inline uint16_t half_from_float(float value) {
     int32_t magnitude = (int32_t)(bits_of(value) & 0x7fffffff);
     int32_t power = magnitude & 0x7f800000;
@@ -109,7 +109,8 @@ static inline uint32_t narrow(double value, int fraction_bits, int exponent_bits
     if (magnitude > 0x7ff0000000000000) return infinity | ((1u << fraction_bits) - 1);
     if (magnitude == 0x7ff0000000000000) return sign | infinity;
 
-    /* value = significand * 2^(exponent - 52); the result's last bit is worth 2^(floor - fraction_bits) */
+    /* value = significand * 2^(exponent - 52); the result's last bit is worth 2^(floor -
+     * fraction_bits) */
     int bias = (1 << (exponent_bits - 1)) - 1;
     int exponent = magnitude >> 52 ? (int)(magnitude >> 52) - 1023 : -1022;
     uint64_t significand = (magnitude & 0xfffffffffffff) | (uint64_t)(magnitude >> 52 != 0) << 52;
@@ -209,7 +210,8 @@ static inline float float_mul(float a, float b, Rounding mode) {
     return mode == ROUND_NEAREST ? a * b : float_from_double((double)a * (double)b, mode);
 }
 
-/* div.{rn,...}.f32, and rcp with a = 1. The remainder a - q b is exact and gives the error's sign. */
+/* div.{rn,...}.f32, and rcp with a = 1. The remainder a - q b is exact and gives the error's sign.
+ */
 static inline float float_div(float a, float b, Rounding mode) {
     if (mode == ROUND_NEAREST) return a / b;
     double quotient = (double)a / (double)b;
@@ -283,7 +285,8 @@ static inline float float_max_nan(float a, float b) {
     return float_at(x > y ? x : y);
 }
 
-/* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands' signs. */
+/* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands' signs.
+ */
 static inline float xorsign(float extreme, float a, float b) {
     return float_of(bits_of(extreme) | ((bits_of(a) ^ bits_of(b)) & 0x80000000));
 }
@@ -293,10 +296,14 @@ static inline float xorsign(float extreme, float a, float b) {
 /* cvt.{rni,rzi,rmi,rpi} to an integral value of the same type. */
 static inline double integral(double value, Rounding mode) {
     switch (mode) {
-    case ROUND_ZERO: return trunc(value);
-    case ROUND_DOWN: return floor(value);
-    case ROUND_UP: return ceil(value);
-    default: return rint(value);
+    case ROUND_ZERO:
+        return trunc(value);
+    case ROUND_DOWN:
+        return floor(value);
+    case ROUND_UP:
+        return ceil(value);
+    default:
+        return rint(value);
     }
 }
 

@@ -8,10 +8,10 @@
 
 /* ---- Clocks ----------------------------------------------------------------------------------
  *
- * A vector holds for every actor the latest clock whose accesses are known to be over. An actor is an
- * index into the vector: sections of one entry a warp, then one entry a mbarrier. Two sections hold
- * no actors but, for the ordinary writes of each warp and of its cp.async, the latest clock that the
- * async proxy sees too; so that joining vectors carries this along. */
+ * A vector holds for every actor the latest clock whose accesses are known to be over. An actor is
+ * an index into the vector: sections of one entry a warp, then one entry a mbarrier. Two sections
+ * hold no actors but, for the ordinary writes of each warp and of its cp.async, the latest clock
+ * that the async proxy sees too; so that joining vectors carries this along. */
 enum { SECTION_WARP, SECTION_COPY, SECTION_VISIBLE, SECTION_BULK = 4, SECTION_WGMMA, SECTIONS };
 enum { MAX_WIDTH = SECTIONS * RACE_MAX_WARPS + RACE_MAX_MBARRIERS };
 
@@ -34,7 +34,8 @@ typedef struct MbarrierClocks {
 
 /* ---- Cells -----------------------------------------------------------------------------------
  *
- * An epoch is one access: clock:31 | actor:9 | atomic:1 | lane:6 | source:17, highest bits first. */
+ * An epoch is one access: clock:31 | actor:9 | atomic:1 | lane:6 | source:17, highest bits first.
+ */
 typedef uint64_t Epoch;
 enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 33 };
 enum { NO_LANE = 63 }; /* the whole warp acts, or one lane that need not be told from others */
@@ -47,10 +48,10 @@ struct Race {
     uint32_t cells;
     uint32_t highest; /* clock given out */
     unsigned mbarriers;
-    Epoch *write;                                /* [cells] */
-    uint32_t *readers[READER_KINDS];             /* [cells], a bit a warp */
-    Epoch *read[READER_KINDS][RACE_MAX_WARPS];   /* [cells] */
-    uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH];   /* what each warp knows */
+    Epoch *write;                              /* [cells] */
+    uint32_t *readers[READER_KINDS];           /* [cells], a bit a warp */
+    Epoch *read[READER_KINDS][RACE_MAX_WARPS]; /* [cells] */
+    uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH]; /* what each warp knows */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
@@ -154,8 +155,9 @@ typedef struct Act {
     bool async_proxy;
     Epoch stamp;       /* its epoch without the lane */
     uint32_t mbarrier; /* address, for reports */
-    /* Neighbouring cells mostly hold the same actors and clocks. These were the last that proved to be
-     * ordered before this access, among writes and, for a write, among the reads of each warp. */
+    /* Neighbouring cells mostly hold the same actors and clocks. These were the last that proved to
+     * be ordered before this access, among writes and, for a write, among the reads of each warp.
+     */
     uint64_t ordered_write;
     uint64_t ordered_read[RACE_MAX_WARPS];
 } Act;
@@ -215,8 +217,9 @@ static RaceWhy explain(const Race *race, const Act *now, Epoch past) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past);
     if (when <= now->known[who])
-        return who == now->warp && when == now->known[who] && !now->async_proxy ? RACE_WITHIN_WARP
-                                                                                : RACE_NO_PROXY_FENCE;
+        return who == now->warp && when == now->known[who] && !now->async_proxy
+                   ? RACE_WITHIN_WARP
+                   : RACE_NO_PROXY_FENCE;
     if (who < race->warps) return RACE_UNORDERED;
     if (who >= mbarrier_actor(race, 0)) return RACE_NOT_WAITED;
     return when > race->clock[who % race->warps][who] ? RACE_NOT_WAITED : RACE_UNORDERED;
@@ -305,8 +308,8 @@ static inline bool check_cells(Race *race, Act *now, unsigned lane, Cells cells,
     return false;
 }
 
-/* A later write that is ordered after this one is ordered after the reads before it too, so they are
- * forgotten. Atomics do not order each other: each stays on record as a reader as well. */
+/* A later write that is ordered after this one is ordered after the reads before it too, so they
+ * are forgotten. Atomics do not order each other: each stays on record as a reader as well. */
 static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells cells) {
     Epoch *reads = race->read[0][now->warp];
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
@@ -337,7 +340,8 @@ static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t addre
     return false;
 }
 
-/* Whether lane l reads or writes cell first + l: the commonest request deserves a loop of its own. */
+/* Whether lane l reads or writes cell first + l: the commonest request deserves a loop of its own.
+ */
 static bool is_row(const Race *race, uint32_t mask, const uint32_t address[LANES], unsigned bytes) {
     uint32_t uneven = 0;
     for (uint32_t l = 0; l < LANES; l++) uneven |= address[l] ^ (address[0] + l * bytes);
@@ -346,14 +350,15 @@ static bool is_row(const Race *race, uint32_t mask, const uint32_t address[LANES
 
 /* Reads of a row that no write of another moment than `ordered` precedes; false if there is one. */
 CLONES static bool read_row(const Epoch *restrict write, Epoch *restrict reads,
-                            uint32_t *restrict readers, uint64_t ordered, Epoch mine, uint32_t bit) {
+                            uint32_t *restrict readers, uint64_t ordered, Epoch mine,
+                            uint32_t bit) {
     uint64_t other = 0;
     for (unsigned l = 0; l < LANES; l++) other |= moment_of(write[l]) ^ ordered;
     if (other) return false;
     for (unsigned l = 0; l < LANES; l++) {
         Epoch lane = (Epoch)l << LANE_SHIFT, all = (Epoch)RACE_ALL_LANES << LANE_SHIFT;
-        bool shared = moment_of(reads[l]) == moment_of(mine) &&
-                      (reads[l] & (Epoch)63 << LANE_SHIFT) != lane;
+        bool shared =
+            moment_of(reads[l]) == moment_of(mine) && (reads[l] & (Epoch)63 << LANE_SHIFT) != lane;
         reads[l] = mine | (shared ? all : lane);
     }
     for (unsigned l = 0; l < LANES; l++) readers[l] |= bit;
@@ -409,7 +414,8 @@ bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
     unsigned kind = queue == RACE_BULK ? 1 : 2;
     Act now;
     begin(&now, race, warp, queue == RACE_BULK ? RACE_ACTOR_BULK : RACE_ACTOR_WGMMA,
-          actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ, source);
+          actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ,
+          source);
     for (unsigned i = 0; i < count; i++)
         if (read_cells(race, &now, kind, NO_LANE, cells_of(race, address[i], bytes), report))
             return true;
@@ -524,20 +530,23 @@ const char *race_message(RaceWhy why) {
         return "data race in shared memory: no barrier orders these two accesses "
                "(is a __syncthreads missing?)";
     case RACE_WITHIN_WARP:
-        return "data race within a warp: two lanes use the same bytes and no __syncwarp orders them";
+        return "data race within a warp: two lanes use the same bytes and no __syncwarp "
+               "orders them";
     case RACE_NOT_WAITED:
         return "data race with an asynchronous copy or read that nobody has waited for "
                "(is a wait_group or an mbarrier wait missing?)";
     case RACE_NO_PROXY_FENCE:
-        return "ordinary writes need a fence.proxy.async before a bulk copy or wgmma may use the bytes";
+        return "ordinary writes need a fence.proxy.async before a bulk copy or wgmma may use "
+               "the bytes";
     }
     return "unknown race";
 }
 
 void race_side_text(const RaceSide *side, char *text, size_t size) {
     static const char *const access[] = {"read", "write", "atomic"};
-    static const char *const actor_name[] = {
-        [RACE_ACTOR_COPY] = "cp.async", [RACE_ACTOR_BULK] = "bulk store", [RACE_ACTOR_WGMMA] = "wgmma"};
+    static const char *const actor_name[] = {[RACE_ACTOR_COPY] = "cp.async",
+                                             [RACE_ACTOR_BULK] = "bulk store",
+                                             [RACE_ACTOR_WGMMA] = "wgmma"};
     const char *what = access[side->access];
     if (side->actor == RACE_ACTOR_BULK_LOAD)
         snprintf(text, size, "%s by a bulk load that completes on the mbarrier at 0x%x", what,
@@ -546,5 +555,6 @@ void race_side_text(const RaceSide *side, char *text, size_t size) {
         snprintf(text, size, "%s by %s of warp %u", what, actor_name[side->actor], side->warp);
     else if (side->lane == RACE_ALL_LANES)
         snprintf(text, size, "%s by several lanes of warp %u", what, side->warp);
-    else snprintf(text, size, "%s by warp %u, lane %u", what, side->warp, side->lane);
+    else
+        snprintf(text, size, "%s by warp %u, lane %u", what, side->warp, side->lane);
 }

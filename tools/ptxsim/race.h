@@ -61,10 +61,10 @@ typedef struct RaceSide {
 } RaceSide;
 
 typedef enum RaceWhy {
-    RACE_UNORDERED,        /* no barrier or wait orders the two */
-    RACE_WITHIN_WARP,      /* two lanes of one warp, no __syncwarp between */
-    RACE_NOT_WAITED,       /* the earlier one is asynchronous and nobody has waited for it */
-    RACE_NO_PROXY_FENCE,   /* ordered, but no fence.proxy.async between */
+    RACE_UNORDERED,      /* no barrier or wait orders the two */
+    RACE_WITHIN_WARP,    /* two lanes of one warp, no __syncwarp between */
+    RACE_NOT_WAITED,     /* the earlier one is asynchronous and nobody has waited for it */
+    RACE_NO_PROXY_FENCE, /* ordered, but no fence.proxy.async between */
 } RaceWhy;
 
 typedef struct RaceReport {
@@ -76,17 +76,19 @@ typedef struct RaceReport {
 typedef struct Race Race;
 
 /* A detector for blocks with `bytes` of shared memory at addresses base .. base + bytes and `warps`
- * warps. `granule` (1, 2 or 4) is the size of a cell in bytes: the kernel's narrowest shared access,
- * since two accesses to one cell count as touching the same bytes. NULL if memory is short. */
+ * warps. `granule` (1, 2 or 4) is the size of a cell in bytes: the kernel's narrowest shared
+ * access, since two accesses to one cell count as touching the same bytes. NULL if memory is short.
+ */
 Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule);
 void race_free(Race *race);
 
 /* Forgets everything: a new block begins. Constant time but for clocks that run over. */
 void race_begin_block(Race *race);
 
-/* All access functions return true if the access races, then fill *report and do not record the access
- * (the first race is the one to mend). Addresses must be inside shared memory (the executor has checked). `source` is any
- * number up to RACE_MAX_SOURCE, such as the index of the instruction. */
+/* All access functions return true if the access races, then fill *report and do not record the
+ * access (the first race is the one to mend). Addresses must be inside shared memory (the executor
+ * has checked). `source` is any number up to RACE_MAX_SOURCE, such as the index of the instruction.
+ */
 
 /* An ordinary access of `bytes` by the lanes in `mask`, one instruction. */
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
@@ -120,10 +122,10 @@ void race_warp_sync(Race *race, unsigned warp);
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp);
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 
-/* mbarrier by shared address: an arrival (release), with `copies` also of the warp's cp.async so far
- * (cp.async.mbarrier.arrive); the completion of the phase in progress; and a test or wait that found
- * a phase completed (acquire). False if the block has more than RACE_MAX_MBARRIERS of them; then
- * races through that one may be reported wrongly. */
+/* mbarrier by shared address: an arrival (release), with `copies` also of the warp's cp.async so
+ * far (cp.async.mbarrier.arrive); the completion of the phase in progress; and a test or wait that
+ * found a phase completed (acquire). False if the block has more than RACE_MAX_MBARRIERS of them;
+ * then races through that one may be reported wrongly. */
 bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, bool copies);
 bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
 bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp);

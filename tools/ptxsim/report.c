@@ -46,13 +46,16 @@ static Side side_of(InstructionClass class) {
     case CLASS_GLOBAL_ATOMIC:
     case CLASS_CP_ASYNC:
     case CLASS_BULK_LOAD:
-    case CLASS_BULK_STORE: return SIDE_GLOBAL;
+    case CLASS_BULK_STORE:
+        return SIDE_GLOBAL;
     case CLASS_SHARED_LOAD:
     case CLASS_SHARED_STORE:
     case CLASS_SHARED_ATOMIC:
     case CLASS_LDMATRIX:
-    case CLASS_STMATRIX: return SIDE_SHARED;
-    default: return SIDE_NONE;
+    case CLASS_STMATRIX:
+        return SIDE_SHARED;
+    default:
+        return SIDE_NONE;
     }
 }
 
@@ -85,7 +88,7 @@ void counts_sum(const CountsSnapshot *snapshot, Counters *sum) {
     for (size_t k = 0; k < snapshot->kernels; k++) add_kernel(by_class, &snapshot->kernel[k]);
 
     memset(sum, 0, sizeof *sum);
-    for (int class = 0; class < CLASS_COUNT; class++) {
+    for (int class = 0; class < CLASS_COUNT; class ++) {
         sum->warp_instructions += by_class[class].executions;
         sum->lane_instructions += by_class[class].lanes;
         sum->divergent_branches += by_class[class].divergent;
@@ -119,7 +122,8 @@ static void print_heading(const KernelCounts *kernel, FILE *out) {
     fprintf(out, "  %s block%s of %u threads (grid %u x %u x %u)",
             format_grouped(kernel->blocks, blocks), kernel->blocks == 1 ? "" : "s",
             block[0] * block[1] * block[2], grid[0], grid[1], grid[2]);
-    if (kernel->launches > 1) fprintf(out, " in %llu launches", (unsigned long long)kernel->launches);
+    if (kernel->launches > 1)
+        fprintf(out, " in %llu launches", (unsigned long long)kernel->launches);
     fprintf(out, ", %s of shared memory a block\n\n", format_bytes(kernel->shared_bytes, shared));
 }
 
@@ -127,18 +131,18 @@ static void print_instructions(const InstructionCount by_class[CLASS_COUNT], FIL
     enum { BAR = 20 };
     char warps[FORMAT_SIZE], lanes[FORMAT_SIZE];
     InstructionCount all = {0};
-    for (int class = 0; class < CLASS_COUNT; class++) add(&all, &by_class[class]);
+    for (int class = 0; class < CLASS_COUNT; class ++) add(&all, &by_class[class]);
     fprintf(out, "  %-28s %16s %18s %7s %7s\n", "instructions", "by warps", "by lanes", "active",
             "share");
-    for (int class = 0; class < CLASS_COUNT; class++) {
+    for (int class = 0; class < CLASS_COUNT; class ++) {
         const InstructionCount *count = &by_class[class];
         if (!count->executions) continue;
         double share = ratio(count->executions, all.executions);
         int bar = (int)(share * BAR + 0.5);
         fprintf(out, "  %-28s %16s %18s %5.0f %% %5.1f %%%s%.*s\n", class_name[class],
                 format_grouped(count->executions, warps), format_grouped(count->lanes, lanes),
-                100 * ratio(count->lanes, 32 * count->executions), 100 * share, bar ? "  " : "", bar,
-                "####################");
+                100 * ratio(count->lanes, 32 * count->executions), 100 * share, bar ? "  " : "",
+                bar, "####################");
     }
     fprintf(out, "  %-28s %16s %18s %5.0f %%\n\n", "all", format_grouped(all.executions, warps),
             format_grouped(all.lanes, lanes), 100 * ratio(all.lanes, 32 * all.executions));
@@ -158,9 +162,9 @@ static void print_memory(const InstructionCount by_class[CLASS_COUNT], FILE *out
     static const char *const unit[] = {"", "sectors", "wavefronts"};
     const InstructionCount *copy = &by_class[CLASS_CP_ASYNC];
     bool heading = false;
-    for (int class = 0; class < CLASS_COUNT; class++) {
+    for (int class = 0; class < CLASS_COUNT; class ++) {
         const InstructionCount *count = &by_class[class];
-        Side side = side_of((InstructionClass)class);
+        Side side = side_of((InstructionClass) class);
         if (side == SIDE_NONE || !count->executions) continue;
         if (!heading)
             fprintf(out, "  %-28s %16s %20s %8s\n", "memory", "requests", "a request", "ideal");
@@ -178,7 +182,8 @@ static void print_traffic_line(const char *name, uint64_t sectors, uint64_t dist
     char moved[FORMAT_SIZE], least[FORMAT_SIZE];
     if (!sectors) return;
     fprintf(out, "  global memory, %-13s %16s requested, %s distinct", name,
-            format_bytes(sectors * SECTOR_BYTES, moved), format_bytes(distinct * SECTOR_BYTES, least));
+            format_bytes(sectors * SECTOR_BYTES, moved),
+            format_bytes(distinct * SECTOR_BYTES, least));
     if (distinct) fprintf(out, ": each sector %.1f times", ratio(sectors, distinct));
     fputc('\n', out);
 }
@@ -196,11 +201,10 @@ static void print_events(const InstructionCount by_class[CLASS_COUNT], FILE *out
     char mma[FORMAT_SIZE], barriers[FORMAT_SIZE], divergent[FORMAT_SIZE], branches[FORMAT_SIZE];
     const InstructionCount *branch = &by_class[CLASS_BRANCH];
     uint64_t products = by_class[CLASS_MMA].executions + by_class[CLASS_WGMMA].executions;
-    fprintf(out, "  %s mma instructions, %s barrier arrivals, %s divergent of %s branches\n\n",
-            format_grouped(products, mma),
-            format_grouped(by_class[CLASS_BARRIER].executions, barriers),
-            format_grouped(branch->divergent, divergent),
-            format_grouped(branch->executions, branches));
+    fprintf(
+        out, "  %s mma instructions, %s barrier arrivals, %s divergent of %s branches\n\n",
+        format_grouped(products, mma), format_grouped(by_class[CLASS_BARRIER].executions, barriers),
+        format_grouped(branch->divergent, divergent), format_grouped(branch->executions, branches));
 }
 
 void counts_report(const CountsSnapshot *snapshot, FILE *out) {

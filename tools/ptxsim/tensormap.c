@@ -40,7 +40,8 @@ static const char *check_dimension(const TensorMapRequest *request, uint32_t i) 
         return "every element stride must be 1 to 8";
     if (i == 0) return NULL;
     if (request->strides[i - 1] % 16) return "every global stride must be a multiple of 16 bytes";
-    if (request->strides[i - 1] >= 1ull << 40) return "every global stride must be below 2^40 bytes";
+    if (request->strides[i - 1] >= 1ull << 40)
+        return "every global stride must be below 2^40 bytes";
     return NULL;
 }
 

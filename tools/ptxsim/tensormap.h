@@ -24,14 +24,14 @@ typedef enum Swizzle { SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B, SWIZZLE_128B } Sw
 /* Our packing; dimension 0 is the contiguous one. */
 typedef struct TensorMap {
     uint64_t magic;
-    uint64_t base; /* global address of element (0, ..., 0) */
+    uint64_t base;                       /* global address of element (0, ..., 0) */
     uint64_t stride[TENSORMAP_MAX_RANK]; /* bytes from one element to the next of a dimension */
     uint32_t size[TENSORMAP_MAX_RANK];   /* elements, minus 1: a dimension may hold 2^32 */
     uint16_t box[TENSORMAP_MAX_RANK];    /* elements of a copy, 1 .. 256 */
     uint8_t step[TENSORMAP_MAX_RANK];    /* traversal stride: every step-th element; [0] is 1 */
     uint8_t rank;
     uint8_t element_bytes;
-    uint8_t swizzle; /* a Swizzle */
+    uint8_t swizzle;  /* a Swizzle */
     uint8_t fill_nan; /* out-of-bounds elements load as NaN, not zero */
     uint8_t element_type;
 } TensorMap;
@@ -46,14 +46,14 @@ typedef struct TensorMapRequest {
     const uint64_t *strides;
     const uint32_t *box;
     const uint32_t *steps; /* CUDA's elementStrides, 1 .. 8 */
-    int interleave; /* CUtensorMapInterleave; only 0, none, is supported */
-    int swizzle;    /* CUtensorMapSwizzle, 0 .. 3 */
+    int interleave;        /* CUtensorMapInterleave; only 0, none, is supported */
+    int swizzle;           /* CUtensorMapSwizzle, 0 .. 3 */
     int l2_promotion;
     int fill; /* CUtensorMapFloatOOBfill */
 } TensorMapRequest;
 
-/* Packs a request into `map` (TENSORMAP_BYTES, aligned to TENSORMAP_ALIGNMENT). Returns NULL, or one
- * sentence that says which argument the driver would refuse (CUDA_ERROR_INVALID_VALUE) and why;
+/* Packs a request into `map` (TENSORMAP_BYTES, aligned to TENSORMAP_ALIGNMENT). Returns NULL, or
+ * one sentence that says which argument the driver would refuse (CUDA_ERROR_INVALID_VALUE) and why;
  * then `map` is not written. */
 const char *tensormap_encode(void *map, const TensorMapRequest *request);
 
@@ -65,10 +65,10 @@ uint32_t tensormap_box_bytes(const TensorMap *map);
 
 /* One row of a box, clipped to the tensor. If `count` is 0 nothing of it is inside. */
 typedef struct TensorRow {
-    uint64_t global;      /* address of the first element inside the tensor */
-    uint32_t box_offset;  /* bytes from the start of the box to the row, before swizzling */
-    uint32_t first;       /* elements of the row before the first one inside */
-    uint32_t count;       /* elements inside */
+    uint64_t global;     /* address of the first element inside the tensor */
+    uint32_t box_offset; /* bytes from the start of the box to the row, before swizzling */
+    uint32_t first;      /* elements of the row before the first one inside */
+    uint32_t count;      /* elements inside */
 } TensorRow;
 
 typedef struct TensorRows {

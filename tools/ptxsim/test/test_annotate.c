@@ -1,5 +1,5 @@
-/* The annotated source, as text and as HTML. Catches: counts beside the wrong line, a worst line that is
- * not marked, source that breaks the page, a file that cannot be read. */
+/* The annotated source, as text and as HTML. Catches: counts beside the wrong line, a worst line
+ * that is not marked, source that breaks the page, a file that cannot be read. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -56,6 +56,7 @@ static void test_lines(void) {
     ok(lines.text == NULL && lines.lines == 2 && source_line_shown(&lines, 2) &&
            !source_line_shown(&lines, 1),
        "only those counted");
+    is_int((long long)lines.counts[2].shared.units, 20, "ldmatrix counts as shared memory");
     source_lines_close(&lines);
 }
 
@@ -64,7 +65,8 @@ static void test_text(void) {
     has(text, "PTX-level");
     has(text, "32.00 (4.00)");
     has(text, ">   3      float v = x[i];");
-    has(text, "^^^^  2,800 sectors beyond the ideal: 32.00 a request, packed bytes would need 4.00");
+    has(text,
+        "^^^^  2,800 sectors beyond the ideal: 32.00 a request, packed bytes would need 4.00");
     has(text, "^^^^  350 wavefronts lost to bank conflicts: 8.00 a request, the ideal is 1.00");
     has(text, "2 branches diverged here");
     has(text, "/nonexistent/helpers.h");
@@ -90,7 +92,8 @@ static void test_html(void) {
 int main(void) {
     char path[] = "/tmp/test_annotate_XXXXXX";
     int descriptor = mkstemp(path);
-    if (descriptor < 0 || write(descriptor, source, sizeof source - 1) != sizeof source - 1) return 1;
+    if (descriptor < 0 || write(descriptor, source, sizeof source - 1) != sizeof source - 1)
+        return 1;
     close(descriptor);
     sample_files[0] = path;
     test_lines();

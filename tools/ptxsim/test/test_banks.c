@@ -15,7 +15,8 @@ static void shared(const char *what, unsigned bytes, const uint32_t address[32],
 }
 
 /* Lane l at l * stride, starting `offset` bytes on. */
-static void stride(unsigned bytes, unsigned step, unsigned offset, unsigned actual, unsigned ideal) {
+static void stride(unsigned bytes, unsigned step, unsigned offset, unsigned actual,
+                   unsigned ideal) {
     char what[64];
     uint32_t address[32];
     for (uint32_t l = 0; l < 32; l++) address[l] = 1024 + offset + l * step;
@@ -58,6 +59,8 @@ static void test_broadcasts(void) {
     shared("8 bytes, neighbours share: two groups go out together", 8, address, all, 1, 1);
     for (uint32_t l = 0; l < 32; l++) address[l] = (l & 29) * 16;
     shared("16 bytes, lanes l and l ^ 2 share", 16, address, all, 4, 2);
+    for (uint32_t l = 0; l < 32; l++) address[l] = l * 128 + l / 16 * 8;
+    shared("8 bytes, nobody shares: two groups of 16 conflicts each", 8, address, all, 32, 2);
     for (uint32_t l = 0; l < 32; l++) address[l] = l / 16 * 128;
     shared("two words of one bank, 16 lanes each", 4, address, all, 2, 1);
     for (uint32_t l = 0; l < 32; l++) address[l] = l % 4 * 128 + l / 4 % 2 * 4;
@@ -75,7 +78,8 @@ static void test_tiles(void) {
     shared("a column of chunks, XOR swizzle", 16, swizzled, all, 4, 4);
     static const unsigned counts[] = {1, 2, 4};
     for (unsigned i = 0; i < 3; i++) {
-        Units plain = matrix_wavefronts(column, counts[i]), xor = matrix_wavefronts(swizzled, counts[i]);
+        Units plain = matrix_wavefronts(column, counts[i]),
+              xor = matrix_wavefronts(swizzled, counts[i]);
         ok(plain.actual == 8 * counts[i] && plain.ideal == counts[i],
            "ldmatrix.x%u without swizzle: 8 wavefronts a matrix", counts[i]);
         ok(xor.actual == counts[i] && xor.ideal == counts[i], "ldmatrix.x%u swizzled: 1 a matrix",
@@ -142,12 +146,14 @@ static void test_random(void) {
     }
     ok(bad == 0, "20000 random 4-byte requests equal the definition (%u wrong)", bad);
     ok(bad_order == 0, "1 <= ideal <= actual (%u wrong)", bad_order);
-    ok(bad_sectors == 0, "20000 random global requests equal the definition (%u wrong)", bad_sectors);
+    ok(bad_sectors == 0, "20000 random global requests equal the definition (%u wrong)",
+       bad_sectors);
 }
 
 static void sectors(unsigned bytes, int step, unsigned offset, unsigned actual, unsigned ideal) {
     uint64_t address[32];
-    for (int l = 0; l < 32; l++) address[l] = 0x7f0000010000 + offset + (uint64_t)((int64_t)l * step);
+    for (int l = 0; l < 32; l++)
+        address[l] = 0x7f0000010000 + offset + (uint64_t)((int64_t)l * step);
     Units units = global_sectors(address, all, bytes);
     ok(units.actual == actual && units.ideal == ideal,
        "global, %u bytes, stride %d, offset %u: %u sectors, ideal %u (%u, %u)", bytes, step, offset,
@@ -176,7 +182,8 @@ static void test_sectors(void) {
     ok(global_sectors(address, all, 4).actual == 4, "two rows, lanes in turn: 4 sectors");
     for (uint64_t l = 0; l < 32; l++) address[l] = l / 8 * 4096;
     Units units = global_sectors(address, all, 4);
-    ok(units.actual == 4 && units.ideal == 1, "four words, 8 lanes each: 4 sectors, 16 distinct bytes");
+    ok(units.actual == 4 && units.ideal == 1,
+       "four words, 8 lanes each: 4 sectors, 16 distinct bytes");
     for (uint64_t l = 0; l < 32; l++) address[l] = l * 4096;
     ok(global_sectors(address, 0x11, 4).actual == 2, "two lanes, two sectors");
 }

@@ -1,14 +1,16 @@
-/* The fatbin reader on fatbins made here. Catches: a read past the end, a compressed or foreign entry
- * taken for PTX, the wrong architecture chosen, one error reported as another. */
+/* The fatbin reader on fatbins made here. Catches: a read past the end, a compressed or foreign
+ * entry taken for PTX, the wrong architecture chosen, one error reported as another. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "../fatbin.h"
 #include "tap.h"
 
 typedef struct Buffer {
     unsigned char bytes[4096];
-    size_t size;
+    size_t size, last; /* last: where the last entry begins */
 } Buffer;
 
 static void put(Buffer *buffer, const void *data, size_t size) {
@@ -28,6 +30,7 @@ static void begin(Buffer *buffer) {
 
 static void put_entry(Buffer *buffer, unsigned kind, unsigned architecture, bool compressed,
                       const char *text) {
+    buffer->last = buffer->size;
     size_t start = buffer->size, length = (strlen(text) + 8) / 8 * 8;
     put_number(buffer, kind, 2);
     put_number(buffer, 0x101, 2);
@@ -44,18 +47,19 @@ static void put_entry(Buffer *buffer, unsigned kind, unsigned architecture, bool
     memcpy(buffer->bytes + 8, &rest, sizeof rest);
 }
 
+/* Searches a copy that ends where an unreadable page begins, so that a read past it faults. */
 static FatbinStatus find(const Buffer *buffer, size_t size, FatbinPtx *ptx) {
-    /* a copy of exactly that size, so that the address sanitizer sees a read past it */
-    unsigned char *copy = malloc(size ? size : 1);
-    memcpy(copy, buffer->bytes, size);
-    static char text[4096];
-    FatbinStatus status = fatbin_find_ptx(copy, size, ptx);
-    if (status == FATBIN_OK) {
-        memcpy(text, ptx->text, ptx->length);
-        ptx->text = text;
+    static unsigned char *end;
+    if (!end) {
+        long page = sysconf(_SC_PAGESIZE);
+        unsigned char *pages = mmap(NULL, (size_t)page + sizeof buffer->bytes,
+                                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED) exit(1);
+        end = pages + sizeof buffer->bytes;
+        mprotect(end, (size_t)page, PROT_NONE);
     }
-    free(copy);
-    return status;
+    memcpy(end - size, buffer->bytes, size);
+    return fatbin_find_ptx(end - size, size, ptx);
 }
 
 int main(void) {
@@ -93,6 +97,10 @@ int main(void) {
     bad = buffer;
     memset(bad.bytes + 16 + 8, 0xff, 8);
     is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED, "an entry of 2^64 - 1 bytes");
+    bad = buffer;
+    bad.bytes[bad.last + 8] += 8;
+    is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED,
+           "a last entry that runs 8 bytes past the end");
     bad = buffer;
     memset(bad.bytes + 16 + 4, 0, 4);
     is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED, "an entry without a header");

@@ -1,5 +1,5 @@
-/* The mbarrier object. Catches: a phase that ends early or never, a parity mixed up, misuse that goes
- * unreported, fields that overflow into each other. */
+/* The mbarrier object. Catches: a phase that ends early or never, a parity mixed up, misuse that
+ * goes unreported, fields that overflow into each other. */
 #include "../mbarrier.h"
 #include "tap.h"
 
@@ -14,7 +14,8 @@ static void test_phases(void) {
     bool completed = true, done;
     Mbarrier fields;
     is_int(mbarrier_init(&word, 3), MBARRIER_OK, "init");
-    ok(!done_parity(word, 0) && done_parity(word, 1), "phase 0 pending; the one before counts as over");
+    ok(!done_parity(word, 0) && done_parity(word, 1),
+       "phase 0 pending; the one before counts as over");
     mbarrier_arrive(&word, 1, &completed);
     ok(!completed, "one of three arrivals");
     before = word;
@@ -30,7 +31,8 @@ static void test_phases(void) {
        "phase 2 begins");
     mbarrier_arrive_drop(&word, 1, &completed);
     mbarrier_arrive(&word, 2, &completed);
-    ok(completed && mbarrier_read(word, &fields) && fields.pending == 2, "arrive_drop: two from now on");
+    ok(completed && mbarrier_read(word, &fields) && fields.pending == 2,
+       "arrive_drop: two from now on");
 }
 
 static void test_bytes(void) {
@@ -70,7 +72,8 @@ static void test_misuse(void) {
     is_int(mbarrier_expect_tx(&word, MBARRIER_MAX_COUNT, &flag), MBARRIER_OK, "2^20 - 1 bytes");
     is_int(mbarrier_expect_tx(&word, 1, &flag), MBARRIER_TX_OUT_OF_RANGE, "and one more");
     mbarrier_complete_tx(&word, MBARRIER_MAX_COUNT, &flag);
-    is_int(mbarrier_complete_tx(&word, MBARRIER_MAX_COUNT, &flag), MBARRIER_OK, "as many too early");
+    is_int(mbarrier_complete_tx(&word, MBARRIER_MAX_COUNT, &flag), MBARRIER_OK,
+           "as many too early");
     is_int(mbarrier_complete_tx(&word, 1, &flag), MBARRIER_TX_OUT_OF_RANGE, "and one more");
     Mbarrier fields;
     ok(mbarrier_read(word, &fields) && fields.tx == -MBARRIER_MAX_COUNT && fields.pending == 2 &&

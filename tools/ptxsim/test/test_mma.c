@@ -1,5 +1,6 @@
-/* Matrix instructions against plain matrix products. Catches: an element of a fragment in the wrong lane
- * or register, a transposition, a descriptor's layout or swizzle, a forgotten scale or negation.
+/* Matrix instructions against plain matrix products. Catches: an element of a fragment in the wrong
+ * lane or register, a transposition, a descriptor's layout or swizzle, a forgotten scale or
+ * negation.
  *
  * Fragments are filled by the formulas of the PTX ISA, written here in their own way: the row and
  * column of element e of register i in lane l. Small integers make every sum exact. */
@@ -168,7 +169,8 @@ static void test_mma(void) {
     Register save[4];
     memcpy(save, ra, sizeof save);
     put_c(c, 4, rc);
-    mma_f32(16, MMA_F16, (uint32_t *const[]){ra[0].lane, ra[1].lane, ra[2].lane, ra[3].lane}, pa, pb, pc);
+    mma_f32(16, MMA_F16, (uint32_t *const[]){ra[0].lane, ra[1].lane, ra[2].lane, ra[3].lane}, pa,
+            pb, pc);
     product(8, 16, 1, true);
     in_place = compare_f32(d, 4, ra);
     memcpy(ra, save, sizeof save);
@@ -235,8 +237,8 @@ static void test_matrix_moves(void) {
 enum { SHARED = 128 * 1024, TILE_A = 64 * 1024, TILE_B = 2048 };
 static uint8_t shared[SHARED];
 
-/* A way to lay an operand out in shared memory, as kernels and the TMA do it: panels of `span` bytes a
- * line, swizzled by address; without swizzle 8x8 core matrices of 128 bytes. */
+/* A way to lay an operand out in shared memory, as kernels and the TMA do it: panels of `span`
+ * bytes a line, swizzled by address; without swizzle 8x8 core matrices of 128 bytes. */
 typedef struct Layout {
     const char *name;
     Swizzle swizzle;
@@ -245,8 +247,10 @@ typedef struct Layout {
 } Layout;
 
 static const Layout layouts[] = {
-    {"128B swizzle", SWIZZLE_128B, 1, false}, {"64B swizzle", SWIZZLE_64B, 2, false},
-    {"32B swizzle", SWIZZLE_32B, 3, false},   {"no swizzle", SWIZZLE_NONE, 0, false},
+    {"128B swizzle", SWIZZLE_128B, 1, false},
+    {"64B swizzle", SWIZZLE_64B, 2, false},
+    {"32B swizzle", SWIZZLE_32B, 3, false},
+    {"no swizzle", SWIZZLE_NONE, 0, false},
     {"128B swizzle, transposed", SWIZZLE_128B, 1, true},
     {"64B swizzle, transposed", SWIZZLE_64B, 2, true},
     {"32B swizzle, transposed", SWIZZLE_32B, 3, true},
@@ -262,18 +266,23 @@ static uint64_t lay_out(const Layout *layout, uint32_t base, int rows, MmaElemen
                         float (*at)(int row, int k)) {
     uint32_t span = layout->swizzle ? 16u << layout->swizzle : 0, lbo = 16, sbo;
     uint32_t panel = span * K, chunks = (uint32_t)rows / 8;
-    if (span) sbo = 8 * span;
-    else if (layout->transposed) sbo = 128, lbo = chunks * 128;
-    else sbo = 2 * 128 + 256, lbo = 128;
+    if (span)
+        sbo = 8 * span;
+    else if (layout->transposed)
+        sbo = 128, lbo = chunks * 128;
+    else
+        sbo = 2 * 128 + 256, lbo = 128;
     if (span && layout->transposed) lbo = panel;
     for (int row = 0; row < rows; row++)
         for (int k = 0; k < K; k++) {
             uint32_t line = (uint32_t)(layout->transposed ? k : row);
             uint32_t bytes = 2 * (uint32_t)(layout->transposed ? row : k), address;
-            if (span) address = bytes / span * panel + line * span + bytes % span;
+            if (span)
+                address = bytes / span * panel + line * span + bytes % span;
             else if (layout->transposed)
                 address = bytes / 16 * sbo + line / 8 * lbo + line % 8 * 16 + bytes % 16;
-            else address = bytes / 16 * lbo + line / 8 * sbo + line % 8 * 16 + bytes % 16;
+            else
+                address = bytes / 16 * lbo + line / 8 * sbo + line % 8 * 16 + bytes % 16;
             put_element(base + address, layout->swizzle, encode(element, at(row, k)));
         }
     return layout->mode << 62 | (uint64_t)(sbo >> 4) << 32 | (uint64_t)(lbo >> 4) << 16 | base >> 4;
@@ -285,15 +294,20 @@ static float b_at(int row, int k) { return b[k][row]; }
 /* Warp `warp` of a warpgroup whose A has 64 rows: a_at. */
 static int run_wgmma(const Layout *layout_a, const Layout *layout_b, unsigned n, unsigned warp,
                      MmaElement element, bool accumulate, bool negate_a, bool negate_b) {
-    WgmmaOperation operation = {.n = n, .element = element, .shared = shared,
-                                .accumulate = accumulate, .negate_a = negate_a, .negate_b = negate_b};
+    WgmmaOperation operation = {.n = n,
+                                .element = element,
+                                .shared = shared,
+                                .accumulate = accumulate,
+                                .negate_a = negate_a,
+                                .negate_b = negate_b};
     float saved[M][K];
     memcpy(saved, a, sizeof a);
     uint64_t descriptor_b = lay_out(layout_b, TILE_B, (int)n, element, b_at);
     operation.b_tile = (WgmmaTile){wgmma_descriptor(descriptor_b), 0, n, layout_b->transposed};
     if (layout_a) {
         uint64_t descriptor_a = lay_out(layout_a, TILE_A, 64, element, a_at);
-        operation.a_tile = (WgmmaTile){wgmma_descriptor(descriptor_a), 16 * warp, 16, layout_a->transposed};
+        operation.a_tile =
+            (WgmmaTile){wgmma_descriptor(descriptor_a), 16 * warp, 16, layout_a->transposed};
         for (int i = 0; i < M * K; i++) a[i / K][i % K] += (float)warp;
     } else {
         put_a(a, element, ra);
@@ -321,9 +335,12 @@ static void test_wgmma(void) {
             from_registers += run_wgmma(NULL, &layouts[i], n, 0, MMA_BF16, false, false, false);
         }
         for (unsigned warp = 0; warp < 4; warp++)
-            from_shared += run_wgmma(&layouts[i], &layouts[0], 64, warp, MMA_F16, true, false, false);
-        ok(from_registers == 0, "wgmma, B in %s, all n (%d wrong)", layouts[i].name, from_registers);
-        ok(from_shared == 0, "wgmma, A in %s, all four warps (%d wrong)", layouts[i].name, from_shared);
+            from_shared +=
+                run_wgmma(&layouts[i], &layouts[0], 64, warp, MMA_F16, true, false, false);
+        ok(from_registers == 0, "wgmma, B in %s, all n (%d wrong)", layouts[i].name,
+           from_registers);
+        ok(from_shared == 0, "wgmma, A in %s, all four warps (%d wrong)", layouts[i].name,
+           from_shared);
     }
     ok(run_wgmma(NULL, layouts, 64, 0, MMA_F16, true, true, false) == 0, "A negated");
     ok(run_wgmma(NULL, layouts, 64, 0, MMA_F16, true, false, true) == 0, "B negated");
@@ -333,17 +350,23 @@ static void test_wgmma(void) {
 /* The addresses that a stage's descriptors mean: k step 1 of a 128-byte row, V's second panel. */
 static void test_chunks(void) {
     uint32_t address[WGMMA_MAX_CHUNKS];
-    WgmmaTile tile = {{.address = 1024 + 32, .stride_offset = 1024, .swizzle = SWIZZLE_128B}, 0, 16, false};
+    WgmmaTile tile = {
+        {.address = 1024 + 32, .stride_offset = 1024, .swizzle = SWIZZLE_128B}, 0, 16, false};
     is_int(wgmma_chunks(&tile, address), 32, "16 rows are 32 chunks");
-    ok(address[0] == 1024 + 32 && address[8] == 1024 + 48 && address[3] == 1024 + 3 * 128 + 1 * 16 &&
-           address[16] == 2048 + 32,
+    ok(address[0] == 1024 + 32 && address[8] == 1024 + 48 &&
+           address[3] == 1024 + 3 * 128 + 1 * 16 && address[16] == 2048 + 32,
        "K-major: chunk 2 ^ row of each row, 8 rows further 1024 bytes");
-    tile = (WgmmaTile){{.address = 0, .leading_offset = 8192, .stride_offset = 1024, .swizzle = SWIZZLE_128B},
-                       0, 128, true};
+    tile = (WgmmaTile){
+        {.address = 0, .leading_offset = 8192, .stride_offset = 1024, .swizzle = SWIZZLE_128B},
+        0,
+        128,
+        true};
     is_int(wgmma_chunks(&tile, address), 256, "128 columns are 256 chunks");
-    ok(address[1] == 128 + 16 && address[8] == 1024 && address[128] == 8192 && address[129] == 8192 + 128 + 16,
+    ok(address[1] == 128 + 16 && address[8] == 1024 && address[128] == 8192 &&
+           address[129] == 8192 + 128 + 16,
        "MN-major: lines of k, columns 64 and up in the next panel");
-    WgmmaDescriptor fields = wgmma_descriptor(0x4000004000000000 | 0x0001 << 16 | 0x0040 | 5ull << 49);
+    WgmmaDescriptor fields =
+        wgmma_descriptor(0x4000004000000000 | 0x0001 << 16 | 0x0040 | 5ull << 49);
     ok(fields.address == 1024 && fields.leading_offset == 16 && fields.stride_offset == 1024 &&
            fields.swizzle == SWIZZLE_128B && fields.base_offset == 5,
        "a descriptor's fields");

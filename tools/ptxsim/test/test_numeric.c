@@ -42,7 +42,8 @@ static bool same(float a, float b) { return bits_of(a) == bits_of(b) || (a != a 
 
 /* The value of a 16-bit format's bits, by the definition. */
 static double value_of(uint16_t bits, int fraction_bits, int exponent_bits) {
-    int bias = (1 << (exponent_bits - 1)) - 1, exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
+    int bias = (1 << (exponent_bits - 1)) - 1,
+        exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
     double fraction = bits & ((1 << fraction_bits) - 1), sign = bits >> 15 ? -1.0 : 1.0;
     if (exponent == (1 << exponent_bits) - 1) return fraction != 0 ? (double)NAN : sign * HUGE_VAL;
     if (exponent) fraction += 1 << fraction_bits;
@@ -67,8 +68,9 @@ static void test_narrowing(const char *name, int fraction_bits, int exponent_bit
     uint16_t infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction_bits);
     for (uint16_t h = 0; h < infinity; h++) {
         double low = value_of(h, fraction_bits, exponent_bits);
-        double high = h + 1 == infinity ? 2 * low - value_of((uint16_t)(h - 1), fraction_bits, exponent_bits)
-                                        : value_of((uint16_t)(h + 1), fraction_bits, exponent_bits);
+        double high = h + 1 == infinity
+                          ? 2 * low - value_of((uint16_t)(h - 1), fraction_bits, exponent_bits)
+                          : value_of((uint16_t)(h + 1), fraction_bits, exponent_bits);
         float middle = (float)((low + high) / 2);
         uint16_t even = h & 1 ? (uint16_t)(h + 1) : h;
         bad += convert((float)low) != h || convert(-(float)low) != (h | 0x8000);
@@ -89,7 +91,8 @@ static void test_narrow(void) {
     for (int i = 0; i < 400000; i++) {
         uint64_t bits = random64();
         int exponent = (int)(random32() % 320) - 170;
-        volatile double value = double_of((bits & 0x800fffffffffffff) | (uint64_t)(exponent + 1023) << 52);
+        volatile double value =
+            double_of((bits & 0x800fffffffffffff) | (uint64_t)(exponent + 1023) << 52);
         if (i % 3 == 0) value = double_of(bits_of_double(value) & 0xffffffffe0000000); /* ties */
         for (int mode = 0; mode < 4; mode++) {
             fesetround(host_mode[mode]);
@@ -106,7 +109,8 @@ static void test_narrow(void) {
     ok(bad_bf16 == 0, "bf16_from_float equals narrow (%d wrong)", bad_bf16);
     ok(narrow(70000, 10, 5, ROUND_ZERO) == 0x7bff && narrow(-70000, 10, 5, ROUND_ZERO) == 0xfbff &&
            narrow(70000, 10, 5, ROUND_UP) == 0x7c00 && narrow(-70000, 10, 5, ROUND_UP) == 0xfbff &&
-           narrow(70000, 10, 5, ROUND_DOWN) == 0x7bff && narrow(-70000, 10, 5, ROUND_DOWN) == 0xfc00,
+           narrow(70000, 10, 5, ROUND_DOWN) == 0x7bff &&
+           narrow(-70000, 10, 5, ROUND_DOWN) == 0xfc00,
        "overflow goes where the mode rounds");
     ok(narrow(0x1p-200, 10, 5, ROUND_UP) == 1 && narrow(-0x1p-1070, 10, 5, ROUND_DOWN) == 0x8001 &&
            narrow(0x1p-1070, 10, 5, ROUND_NEAREST) == 0,
@@ -182,14 +186,16 @@ static bool is_nearest(uint16_t bits, __float128 exact, double (*value)(uint16_t
 static double half_value(uint16_t bits) { return value_of(bits, 10, 5); }
 static double bf16_value(uint16_t bits) { return value_of(bits, 7, 8); }
 
-/* The exact sum fits the 113 bits of __float128 for all normal halves, and for the bf16 drawn here. */
+/* The exact sum fits the 113 bits of __float128 for all normal halves, and for the bf16 drawn here.
+ */
 static void test_sixteen_bits(void) {
     int bad_half = 0, bad_bf16 = 0, tried = 0;
     for (int i = 0; i < 300000; i++) {
         uint16_t h[3], b[3];
         for (int j = 0; j < 3; j++) {
             h[j] = (uint16_t)(random32() & 0xbfff); /* below 2 in magnitude: no overflow */
-            if (i & 1) h[j] = (uint16_t)((h[j] & 0x83ff) | 0x3800); /* neighbours: ties, cancellation */
+            if (i & 1)
+                h[j] = (uint16_t)((h[j] & 0x83ff) | 0x3800); /* neighbours: ties, cancellation */
             b[j] = (uint16_t)((random32() & 0x80ff) | (0x3800 + (random32() % 15 << 7)));
         }
         uint16_t half = half_fma(h[0], h[1], h[2]), bf16 = bf16_fma(b[0], b[1], b[2]);
@@ -198,10 +204,12 @@ static void test_sixteen_bits(void) {
         if ((half & 0x7fff) != 0) bad_half += !is_nearest(half, exact_half, half_value), tried++;
         if ((bf16 & 0x7fff) != 0) bad_bf16 += !is_nearest(bf16, exact_bf16, bf16_value);
     }
-    ok(bad_half == 0 && tried > 200000, "fma.f16 is rounded once (%d of %d wrong)", bad_half, tried);
+    ok(bad_half == 0 && tried > 200000, "fma.f16 is rounded once (%d of %d wrong)", bad_half,
+       tried);
     ok(bad_bf16 == 0, "fma.bf16 is rounded once (%d wrong)", bad_bf16);
 
-    /* (1 + 2^-7) (1 + 2^-1) lies halfway between two bf16; a term far below fp64's last bit decides */
+    /* (1 + 2^-7) (1 + 2^-1) lies halfway between two bf16; a term far below fp64's last bit decides
+     */
     uint16_t a = 0x3f81, b = 0x3fc0, tiny = 0x0100;
     ok(bf16_fma(a, b, tiny) == 0x3fc2 && bf16_fma(a, b, tiny | 0x8000) == 0x3fc1,
        "fma.bf16: a tie is decided by a term of 2^-125");
@@ -209,7 +217,8 @@ static void test_sixteen_bits(void) {
            half_add(0x8000, 0x8000) == 0x8000 && half_add(0x3c00, 0xbc00) == 0 &&
            half_mul(0x7bff, 0x4000) == 0x7c00 && half_mul(0x7c00, 0) == 0x7fff,
        "add.f16 and mul.f16: signs of zero, overflow, NaN");
-    ok(bf16_add(0x3f80, 0x3f80) == 0x4000 && bf16_mul(0x8000, 0x3f80) == 0x8000, "add.bf16, mul.bf16");
+    ok(bf16_add(0x3f80, 0x3f80) == 0x4000 && bf16_mul(0x8000, 0x3f80) == 0x8000,
+       "add.bf16, mul.bf16");
 }
 
 static void test_extremes(void) {
@@ -225,14 +234,16 @@ static void test_extremes(void) {
        "a NaN gives way to a number");
     ok(bits_of(float_max(nan, -nan)) == 0x7fffffff && bits_of(float_min(-nan, nan)) == 0x7fffffff,
        "two NaN give the canonical one");
-    ok(bits_of(float_max_nan(nan, 1)) == 0x7fffffff && bits_of(float_min_nan(1, -nan)) == 0x7fffffff &&
-           float_max_nan(1, 2) == 2 && float_min_nan(1, 2) == 1,
+    ok(bits_of(float_max_nan(nan, 1)) == 0x7fffffff &&
+           bits_of(float_min_nan(1, -nan)) == 0x7fffffff && float_max_nan(1, 2) == 2 &&
+           float_min_nan(1, 2) == 1,
        ".NaN propagates");
     ok(xorsign(2, -2, 1) == -2 && xorsign(2, -2, -1) == 2, ".xorsign.abs");
     int bad = 0;
     for (int i = 0; i < 200000; i++) {
         float a = float_of(random32()), b = i & 1 ? random_float() : float_of(random32());
-        bad += a == a && b == b && (float_max(a, b) != fmaxf(a, b) || float_min(a, b) != fminf(a, b));
+        bad +=
+            a == a && b == b && (float_max(a, b) != fmaxf(a, b) || float_min(a, b) != fminf(a, b));
     }
     ok(bad == 0, "random pairs equal fmaxf and fminf (%d wrong)", bad);
 }
@@ -247,7 +258,8 @@ static void test_integers(void) {
            integer_from_double(2.1, ROUND_UP, 32, true, false) == 3,
        "rni, rzi, rmi, rpi");
     ok(integer_from_double(1e10, ROUND_ZERO, 32, true, false) == INT32_MAX &&
-           integer_from_double(-1e10, ROUND_ZERO, 32, true, false) == (uint64_t)(int64_t)INT32_MIN &&
+           integer_from_double(-1e10, ROUND_ZERO, 32, true, false) ==
+               (uint64_t)(int64_t)INT32_MIN &&
            integer_from_double(1e10, ROUND_ZERO, 32, false, false) == UINT32_MAX &&
            integer_from_double(-1, ROUND_ZERO, 32, false, false) == 0 &&
            integer_from_double(1e30, ROUND_ZERO, 64, true, false) == INT64_MAX &&
@@ -303,7 +315,8 @@ static void test_approximations(void) {
            sqrt_approx(9) == 3 && isnan(sqrt_approx(-1)),
        "rcp, rsqrt, sqrt");
     ok(sin_approx(0) == 0 && cos_approx(0) == 1 && tanh_approx(HUGE_VALF) == 1 &&
-           fabsf(sin_approx(1) - 0.841470985f) < 1e-7f && fabsf(tanh_approx(0.5f) - 0.462117157f) < 1e-7f,
+           fabsf(sin_approx(1) - 0.841470985f) < 1e-7f &&
+           fabsf(tanh_approx(0.5f) - 0.462117157f) < 1e-7f,
        "sin, cos, tanh");
 }
 

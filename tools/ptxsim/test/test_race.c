@@ -1,5 +1,6 @@
-/* The race detector by scenario, each in a racing and in a clean version. Catches: a missing edge of
- * happens-before (false alarms), an edge too many (races missed), a report that names the wrong side. */
+/* The race detector by scenario, each in a racing and in a clean version. Catches: a missing edge
+ * of happens-before (false alarms), an edge too many (races missed), a report that names the wrong
+ * side. */
 #include "../race.h"
 #include "tap.h"
 
@@ -217,7 +218,8 @@ static void test_mbarriers(void) {
     race_mbarrier_arrive(race, empty, 1, false);
     race_mbarrier_complete(race, empty);
     race_mbarrier_acquire(race, empty, 0);
-    ok(!race_bulk_load(race, 0, full, BASE, 1024, 3, &report), "after the consumer's release it is clean");
+    ok(!race_bulk_load(race, 0, full, BASE, 1024, 3, &report),
+       "after the consumer's release it is clean");
     ok(reads(1, 128, 4), "the second phase needs its own wait");
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 1);
@@ -252,7 +254,8 @@ static void test_async_reads(void) {
     writes(0, 0, 1);
     race_proxy_fence(race, 0);
     barrier(0, 15);
-    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report), "a fence before the barrier");
+    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
+       "a fence before the barrier");
     race_begin_block(race);
     writes(0, 0, 1);
     barrier(0, 15);
@@ -262,24 +265,28 @@ static void test_async_reads(void) {
     race_proxy_fence(race, 0);
     writes(0, 0, 1);
     barrier(0, 15);
-    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report), "a fence before the write is none");
+    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report),
+       "a fence before the write is none");
     race_begin_block(race);
     writes(0, 0, 1);
     race_proxy_fence(race, 0);
-    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report) && reported(RACE_UNORDERED, 1, 2),
+    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report) &&
+           reported(RACE_UNORDERED, 1, 2),
        "a fence is no barrier");
 
     race_begin_block(race);
     race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 1);
-    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report), "TMA to wgmma needs no fence");
+    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
+       "TMA to wgmma needs no fence");
     race_mbarrier_arrive(race, full + 8, 1, false); /* released before the wgmma is over */
     race_mbarrier_complete(race, full + 8);
     race_mbarrier_acquire(race, full + 8, 0);
     ok(race_bulk_load(race, 0, full, BASE, 1024, 3, &report) && reported(RACE_NOT_WAITED, 2, 3),
        "releasing a tile before wgmma.wait_group");
-    ok(report.earlier.actor == RACE_ACTOR_WGMMA && report.later.actor == RACE_ACTOR_BULK_LOAD, "is named");
+    ok(report.earlier.actor == RACE_ACTOR_WGMMA && report.later.actor == RACE_ACTOR_BULK_LOAD,
+       "is named");
 
     race_begin_block(race);
     race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report);
@@ -295,7 +302,8 @@ static void test_async_reads(void) {
     race_proxy_fence(race, 0);
     race_async_read(race, 0, RACE_BULK, 1, chunk, 16, 2, &report);
     race_commit(race, 0, RACE_BULK);
-    ok(writes(0, 0, 3) && reported(RACE_NOT_WAITED, 2, 3), "overwriting a tile that a bulk store still reads");
+    ok(writes(0, 0, 3) && reported(RACE_NOT_WAITED, 2, 3),
+       "overwriting a tile that a bulk store still reads");
     race_begin_block(race);
     race_async_read(race, 0, RACE_BULK, 1, chunk, 16, 2, &report);
     race_commit(race, 0, RACE_BULK);

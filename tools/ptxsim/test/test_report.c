@@ -1,5 +1,5 @@
-/* The report and the harness's sums from a snapshot. Catches: a class added to the wrong sum, cp.async
- * counted on one side only, a ratio upside down, numbers formatted wrongly. */
+/* The report and the harness's sums from a snapshot. Catches: a class added to the wrong sum,
+ * cp.async counted on one side only, a ratio upside down, numbers formatted wrongly. */
 #include <stdlib.h>
 
 #include "../format.h"

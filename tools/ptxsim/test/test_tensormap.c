@@ -1,5 +1,5 @@
-/* Tensor maps. Catches: an argument the driver refuses let through, a box clipped wrongly at any side,
- * a swizzle that is not the hardware's, a store outside the tensor. */
+/* Tensor maps. Catches: an argument the driver refuses let through, a box clipped wrongly at any
+ * side, a swizzle that is not the hardware's, a store outside the tensor. */
 #include <stdint.h>
 
 #include "../tensormap.h"
@@ -21,19 +21,24 @@ enum { BOX = 2048 };
 
 /* A valid request: fp16 [5][4][24], rows 64 elements apart, boxes of [2][3][16]. */
 static void fill_valid(Arguments *a) {
-    *a = (Arguments){.sizes = {24, 4, 5}, .strides = {128, 512}, .box = {16, 3, 2}, .steps = {1, 1, 1}};
-    a->request = (TensorMapRequest){
-        .element_type = F16, .rank = 3, .base = tensor, .sizes = a->sizes, .strides = a->strides,
-        .box = a->box, .steps = a->steps};
+    *a = (Arguments){
+        .sizes = {24, 4, 5}, .strides = {128, 512}, .box = {16, 3, 2}, .steps = {1, 1, 1}};
+    a->request = (TensorMapRequest){.element_type = F16,
+                                    .rank = 3,
+                                    .base = tensor,
+                                    .sizes = a->sizes,
+                                    .strides = a->strides,
+                                    .box = a->box,
+                                    .steps = a->steps};
 }
 
-#define REFUSED(change, word)                                                                      \
-    do {                                                                                           \
-        Arguments a;                                                                               \
-        fill_valid(&a);                                                                            \
-        change;                                                                                    \
-        const char *why = tensormap_encode(encoded, &a.request);                                   \
-        ok(why && strstr(why, word), "refused: %s (%s)", #change, why ? why : "accepted");         \
+#define REFUSED(change, word)                                                             \
+    do {                                                                                  \
+        Arguments a;                                                                      \
+        fill_valid(&a);                                                                   \
+        change;                                                                           \
+        const char *why = tensormap_encode(encoded, &a.request);                          \
+        ok(why &&strstr(why, word), "refused: %s (%s)", #change, why ? why : "accepted"); \
     } while (0)
 
 static void test_arguments(void) {
@@ -41,7 +46,8 @@ static void test_arguments(void) {
     TensorMap map;
     fill_valid(&valid);
     ok(tensormap_encode(encoded, &valid.request) == NULL, "a valid request");
-    ok(tensormap_decode(encoded, &map) && map.rank == 3 && map.element_bytes == 2 && map.box[1] == 3,
+    ok(tensormap_decode(encoded, &map) && map.rank == 3 && map.element_bytes == 2 &&
+           map.box[1] == 3,
        "decodes");
     is_int(tensormap_box_bytes(&map), 2 * 3 * 16 * 2, "bytes of a box");
     memset(encoded, 0, sizeof encoded);
@@ -146,7 +152,8 @@ static void test_store(void) {
             for (int k = 0; k < 5; k++)
                 for (int j = 0; j < 4; j++)
                     for (int i = 0; i < 64; i++) {
-                        bool written = i < 24 && i >= x && i < x + 16 && j >= y && j < y + 3 && k == 4;
+                        bool written =
+                            i < 24 && i >= x && i < x + 16 && j >= y && j < y + 3 && k == 4;
                         wrong += tensor[i + j * 64 + k * 256] != (written ? 0x1111 : 0);
                     }
         }
@@ -168,8 +175,10 @@ static void test_rows(void) {
     int left = 0;
     while (tensor_rows_next(&rows, &row)) left += row.count == 0;
     is_int(left, 3, "three rows more, all behind it");
-    ok(swizzle_address(0x380, SWIZZLE_128B) == 0x3f0 && swizzle_address(0x380, SWIZZLE_64B) == 0x3b0 &&
-           swizzle_address(0x380, SWIZZLE_32B) == 0x390 && swizzle_address(0x380, SWIZZLE_NONE) == 0x380,
+    ok(swizzle_address(0x380, SWIZZLE_128B) == 0x3f0 &&
+           swizzle_address(0x380, SWIZZLE_64B) == 0x3b0 &&
+           swizzle_address(0x380, SWIZZLE_32B) == 0x390 &&
+           swizzle_address(0x380, SWIZZLE_NONE) == 0x380,
        "the swizzle of address 0x380");
 }
 
