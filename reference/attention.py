@@ -33,7 +33,7 @@ def every_head(attention):
         group = heads // K.shape[1]  # query heads that share a KV head
         if scale is None:
             scale = 1 / np.sqrt(d)
-        Q, K, V = scale * np.float64(Q), np.float64(K), np.float64(V)
+        Q, K, V = (np.asarray(M, dtype=np.float64) for M in (scale * Q, K, V))
         O, LSE = np.empty((batch, heads, seq_q, d)), np.empty((batch, heads, seq_q))
         for b, h in np.ndindex(batch, heads):
             O[b, h], LSE[b, h] = attention(
