@@ -98,7 +98,7 @@ def online_row(Q, K, V, i, causal, BC):
 def online(Q, K, V, causal, BC=16):
     O, LSE = np.empty(Q.shape), np.empty(len(Q))
     for i in range(len(Q)):
-        *_, (_, m_i, l_i, O_i) = online_row(Q, K, V, i, causal, BC)   # the state after the last tile
+        *_, (_, m_i, l_i, O_i) = online_row(Q, K, V, i, causal, BC)   # the last state
         O[i], LSE[i] = divide(O_i, l_i), logsumexp(m_i, l_i)          # lines 12, 13
     return O, LSE
 

@@ -61,7 +61,7 @@ def trace(N, D, BC, CAUSAL, SEED):
         print(f"\nrow {i}")
         print(f"{'tile':>6} {'S_ij':^{9 * BC}} {'m_i':>8} {'l_i':>8}   O_i, not yet divided by l_i")
         for j, (S_ij, m_i, l_i, O_i) in enumerate(online_row(scale * Q, K, V, i, CAUSAL, BC)):
-            print(f"{j:>6} {numbers(S_ij):<{9 * BC}} {numbers(m_i)} {numbers(l_i)}   {numbers(O_i)}")
+            print(f"{j:>6} {numbers(S_ij):<{9 * BC}} {numbers(m_i)} {numbers(l_i)}  ", numbers(O_i))
         print(f"  online      O_i / l_i = {numbers(O_i / l_i)}   m_i + log l_i = "
               f"{numbers(m_i + np.log(l_i))}")
         print(f"  three-pass        O_i = {numbers(O[0, 0, i])}           LSE_i = "

@@ -35,7 +35,7 @@ device=auto
 for argument in "$@"; do [[ $argument == DEVICE=* ]] && device=${argument#DEVICE=}; done
 if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
     if ! command -v compute-sanitizer >/dev/null; then
-        echo "compute-sanitizer was not found: it comes with the CUDA Toolkit; or use DEVICE=sim." >&2
+        echo "compute-sanitizer was not found: install the CUDA Toolkit, or use DEVICE=sim." >&2
         exit 2
     fi
     for tool in memcheck racecheck initcheck synccheck; do
@@ -45,8 +45,8 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
 elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
     echo "in the simulator: races, bounds, never-written shared memory, deadlocks"
     for order in late early; do
-        SIM_ASYNC=$order SIM_SANITIZE=1 watch "copies $order" "$program-sim" run "${shape[@]}" "$@" \
-            DEVICE=sim
+        SIM_ASYNC=$order SIM_SANITIZE=1 watch "copies $order" \
+            "$program-sim" run "${shape[@]}" "$@" DEVICE=sim
     done
 else
     echo "there is no GPU here that compute-sanitizer could watch." >&2

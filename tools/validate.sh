@@ -12,8 +12,12 @@ set -euo pipefail
 
 program=$1
 shift
-command -v ncu >/dev/null || { echo "ncu was not found: Nsight Compute comes with the CUDA Toolkit." >&2; exit 2; }
-nvidia-smi -L >/dev/null 2>&1 || { echo "there is no GPU to compare the simulator with." >&2; exit 2; }
+fail() {
+    echo "$*" >&2
+    exit 2
+}
+command -v ncu >/dev/null || fail "ncu was not found: Nsight Compute comes with the CUDA Toolkit."
+nvidia-smi -L >/dev/null 2>&1 || fail "there is no GPU to compare the simulator with."
 
 # The simulator's name of each counter, and the hardware's.
 pairs=(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `make trace` prints. Catches: a last tile that differs from the three passes, a bad value that
-does not end with 64 and a sentence."""
+"""What `make trace` prints. Catches: a last tile that differs from the three passes, a bad value
+that does not end with 64 and a sentence."""
 import pathlib
 import re
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The Makefile as a user meets it: help, messages for bad values, what is rebuilt and what is not.
-# Catches: a stage that needs an entry somewhere, a stale variant, a needless rebuild, a silent typo.
+# Catches: a stage that needs an entry somewhere, a stale variant, a needless rebuild, a typo that
+# nobody mentions.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -66,7 +67,7 @@ run stage01 ARCH=sm_80
 ok "a changed header rebuilds the variant" [ "$(built)" -eq 1 ]
 cp -r stages/01_three_pass stages/42_new
 run stage42 ARCH=sm_80
-ok "a new folder under stages/ is a stage without further ado" [ -e build/sm_80/42_new/d128_fp16_full.so ]
+ok "a new folder under stages/ is a stage" [ -e build/sm_80/42_new/d128_fp16_full.so ]
 echo "not CUDA" >>stages/42_new/kernel.cu
 run stage42 ARCH=sm_80 D=64
 ok "a kernel that does not compile ends with 2" [ $? -eq 2 ]

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# How the tree reads. Catches: a file that is not formatted, a script that shellcheck would mend, a
+# line too long, a kernel's header that lacks a field, a helper that differs between two stages.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+count=0
+
+result() { # result STATUS DESCRIPTION [FILE]: the file is shown if it went wrong
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        [ -z "${3:-}" ] || sed 's/^/# /' "$3"
+    fi
+}
+skip() {
+    count=$((count + 1))
+    echo "ok $count # SKIP $1"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+mapfile -t sources < <(find common stages tools -name '*.[ch]' -o -name '*.cu' | sort)
+mapfile -t scripts < <(grep -rlE '^#!.*(bash|/sh)' .ci common reference tools | sort)
+mapfile -t text < <(find . -path ./build -prune -o -path ./work -prune -o -path ./.git -prune -o \
+    -path ./reference/golden -prune -o -path '*/corpus' -prune -o -type f \
+    ! -name LICENSE ! -name '*.md' -print | sort)
+
+if command -v clang-format >/dev/null; then
+    for source in "${sources[@]}"; do
+        clang-format --style=file -n -Werror "$source" 2>"$log"
+        result $? "$source is formatted" "$log"
+    done
+else
+    skip "clang-format is not installed"
+fi
+if command -v shellcheck >/dev/null; then
+    shellcheck "${scripts[@]}" >"$log"
+    result $? "shellcheck has nothing to say on ${#scripts[@]} scripts" "$log"
+else
+    skip "shellcheck is not installed"
+fi
+# Characters, not bytes: an en dash is one.
+! LC_ALL=C.UTF-8 grep -nE '^.{101}' "${text[@]}" >"$log"
+result $? "no line is longer than 100 characters" "$log"
+! grep -nP '\t' "${sources[@]}" "${scripts[@]}" >"$log"
+result $? "no tabs outside the Makefile" "$log"
+
+for kernel in stages/*/kernel.cu; do
+    stage=$(basename "$(dirname "$kernel")")
+    awk '/^\/\//' "$kernel" | sed '/^[^/]/,$d' >/dev/null
+    sed '/^[^/]/,$d' "$kernel" >"$log"
+    missing=''
+    for field in "// Stage ${stage%%_*}: ${stage#*_}" '// Idea: ' '// Before: ' '// Look for: ' \
+        '// Limits: .*needs sm_'; do
+        grep -q "^$field" "$log" || missing+=" ${field#// }"
+    done
+    [ -z "$missing" ] && [ "$(wc -l <"$log")" -le 15 ]
+    result $? "$kernel: the header has its fields in at most 15 lines${missing:+; it lacks$missing}"
+done
+
+# A helper is the same text in neighbouring stages, unless it is the idea of the later one.
+ideas=' 05_register_tiles:load_tile 06_cp_async:load_tile 07_swizzle:tile_at 07_swizzle:P_at '
+awk '
+    FNR == 1 { n = split(FILENAME, path, "/"); stage = path[n - 1]; name = "" }
+    /^(template .*)?static __(host__ __)?device__/ {
+        name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); text = ""
+    }
+    name { text = text "\\n" $0 }
+    name && /}$/ && (/^}/ || /^(template|static)/) { print name "\t" stage "\t" text; name = "" }
+' stages/*/kernel.cu | sort -s -t $'\t' -k1,1 >"$log.helpers"
+found=$(wc -l <"$log.helpers")
+awk -F'\t' -v ideas="$ideas" '
+    $1 == name && $3 != text && !index(ideas, " " $2 ":" $1 " ") {
+        print $1 " differs between " stage " and " $2; bad = 1
+    }
+    { name = $1; stage = $2; text = $3 }
+    END { exit bad }
+' "$log.helpers" >"$log"
+result $? "$found helpers: the same text wherever a stage does not say otherwise" "$log"
+rm -f "$log.helpers"
+echo "1..$count"
