@@ -31,8 +31,8 @@ SELECTED := $(or $(foreach g,$(STAGE_GOALS),$(call stage_of,$g)),$(STAGES))
 $(foreach g,$(STAGE_GOALS),$(if $(call stage_of,$g),,\
     $(error there is no $g: the stages are $(addprefix stage,$(NUMBERS)))))
 
-one_of = $(if $(filter $(words $($1)),0),,$(if $(and $(filter 1,$(words $($1))),$(filter $($1),$2)),,\
-    $(error $1 must be one of: $2; not '$($1)')))
+is_one_of = $(and $(filter 1,$(words $($1))),$(filter $($1),$2))
+one_of = $(if $($1),$(if $(is_one_of),,$(error $1 must be one of: $2; not '$($1)')))
 $(if $(filter trace,$(MAKECMDGOALS)),,$(call one_of,D,64 128))
 $(call one_of,DTYPE,fp16 bf16)
 $(call one_of,CAUSAL,0 1)
@@ -48,7 +48,8 @@ ifndef ARCH
 ARCH := sm_$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap --format=csv,noheader \
     2>/dev/null | tr -d .); [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 80 ]] && echo $$cc || echo 80)
 endif
-SM_90A := $(patsubst stages/%/kernel.cu,%,$(shell grep -l 'needs sm_90a' $(STAGES:%=stages/%/kernel.cu)))
+SM_90A := $(patsubst stages/%/kernel.cu,%,\
+    $(shell grep -l 'needs sm_90a' $(STAGES:%=stages/%/kernel.cu)))
 arch_of = $(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))
 dir_of = build/$(call arch_of,$1)/$1
 SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
@@ -84,10 +85,11 @@ build/$1/$2/%.so: stages/$2/kernel.cu build/flags/nvcc build/toolchain.mk
 	    -gencode arch=compute_$(1:sm_%=%),code=[$1,compute_$(1:sm_%=%)] $$(call macros,$$*) $$< -o $$@
 build/$1/$2/%.ptx: stages/$2/kernel.cu build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
-	@$$(NVCC) -std=c++17 -O3 -lineinfo -Icommon -ptx -arch=compute_$(1:sm_%=%) $$(call macros,$$*) $$< -o $$@
+	@$$(NVCC) -std=c++17 -O3 -lineinfo -Icommon -ptx -arch=compute_$(1:sm_%=%) \
+	    $$(call macros,$$*) $$< -o $$@
 endef
-macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) \
-         -DCAUSAL=$(if $(findstring causal,$1),1,0)
+macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
+         -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0)
 $(foreach s,$(STAGES),$(eval $(call kernel_rule,$(call arch_of,$s),$s)))
 KERNELS := $(SELECTED_DIRS:%=%/$(VARIANT).so)
 ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
@@ -125,7 +127,8 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 	@$(CC) -pthread $^ -ldl -lm -o $@
 
 # ---- Commands ------------------------------------------------------------------------------------
-.PHONY: help clean run grid bench test diff ptx counters annotate validate sanitize profile trace $(NUMBERS:%=stage%)
+.PHONY: help clean run grid bench test diff ptx counters annotate validate sanitize profile trace \
+        $(NUMBERS:%=stage%)
 
 define HELP
 Flash attention in sixteen stages

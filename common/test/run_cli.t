@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c).
 # Catches: a planted bug of any kind that does not end in exit 1 with a message that names it, a
-# stage that brings down the others, a wrong exit code, anything but JSON on stdout with FORMAT=json,
+# stage that fells the others, a wrong exit code, anything but JSON on stdout with FORMAT=json,
 # a bad value without a sentence.
 set -u
 cd "$(dirname "$0")/.." || exit 1
