@@ -24,11 +24,11 @@ import functools
 import numpy as np
 
 
-def every_head(attention):
-    """Makes a function of one head, on scaled Q [seq_q, d] and K, V [seq_kv, d], one of all."""
+def every_head(one_head):
+    """Lifts a function of one head, scaled Q [seq_q, d] and K, V [seq_kv, d], to the whole batch."""
 
-    @functools.wraps(attention)
-    def attention_of_all(Q, K, V, causal=False, scale=None, **tile_sizes):
+    @functools.wraps(one_head)
+    def attention(Q, K, V, causal=False, scale=None, **tile_sizes):
         batch, heads, seq_q, d = Q.shape
         group = heads // K.shape[1]  # query heads that share a KV head
         if scale is None:
@@ -36,11 +36,11 @@ def every_head(attention):
         Q, K, V = (np.asarray(M, dtype=np.float64) for M in (scale * Q, K, V))
         O, LSE = np.empty((batch, heads, seq_q, d)), np.empty((batch, heads, seq_q))
         for b, h in np.ndindex(batch, heads):
-            O[b, h], LSE[b, h] = attention(
+            O[b, h], LSE[b, h] = one_head(
                 Q[b, h], K[b, h // group], V[b, h // group], causal, **tile_sizes)
         return O, LSE
 
-    return attention_of_all
+    return attention
 
 
 def tiles(length, size):
@@ -87,9 +87,9 @@ def online_row(Q, K, V, i, causal, BC):
         S_ij = scores(Q, K, slice(i, i + 1), j, causal)[0]            # line 8          [BC]
         m_new = np.maximum(m_i, S_ij.max())                           # line 9
         P_ij = exp(S_ij, m_new)                                       # line 9          [BC]
-        rescale = exp(m_i, m_new)  # what was summed so far is relative to the old maximum
-        l_i = rescale * l_i + P_ij.sum()                              # line 9
-        O_i = rescale * O_i + P_ij @ V[j]                             # line 10         [d]
+        scale_i = exp(m_i, m_new)  # l_i and O_i so far are relative to the old maximum
+        l_i = scale_i * l_i + P_ij.sum()                              # line 9
+        O_i = scale_i * O_i + P_ij @ V[j]                             # line 10         [d]
         m_i = m_new
         yield S_ij, m_i, l_i, O_i
 
@@ -112,10 +112,11 @@ def flash1(Q, K, V, causal, BR=16, BC=16):
             m_ij = S_ij.max(axis=1)                                   # FA-1 line 10    [BR]
             P_ij = exp(S_ij, m_ij[:, None])                           # FA-1 line 10    [BR, BC]
             m_new = np.maximum(m[i], m_ij)                            # FA-1 line 11    [BR]
-            seen = exp(m[i], m_new) * l[i]        # the weight of the keys before this tile
-            tile = exp(m_ij, m_new)               # from this tile's maximum to the new one
+            seen = exp(m[i], m_new) * l[i]  # what the keys before this tile weigh
+            tile = exp(m_ij, m_new)         # P_ij is relative to the maximum of its tile
             l_new = seen + tile * P_ij.sum(axis=1)                    # FA-1 line 11    [BR]
-            O[i] = divide(seen[:, None] * O[i] + tile[:, None] * (P_ij @ V[j]), l_new)  # line 12
+            O[i] = divide(seen[:, None] * O[i] + tile[:, None] * (P_ij @ V[j]), l_new)
+            # FA-1 line 12, above: O_i goes back to memory normalised, and is read again for j + 1
             l[i], m[i] = l_new, m_new                                 # FA-1 line 13
     return O, logsumexp(m, l)
 
@@ -130,9 +131,9 @@ def flash2(Q, K, V, causal, BR=16, BC=16):
             S_ij = scores(Q, K, i, j, causal)                         # line 8          [BR, BC]
             m_new = np.maximum(m_i, S_ij.max(axis=1))                 # line 9          [BR]
             P_ij = exp(S_ij, m_new[:, None])                          # line 9          [BR, BC]
-            rescale = exp(m_i, m_new)                                 #                 [BR]
-            l_i = rescale * l_i + P_ij.sum(axis=1)                    # line 9          [BR]
-            O_i = rescale[:, None] * O_i + P_ij @ V[j]                # line 10         [BR, d]
+            scale_i = exp(m_i, m_new)                                 # lines 9, 10     [BR]
+            l_i = scale_i * l_i + P_ij.sum(axis=1)                    # line 9          [BR]
+            O_i = scale_i[:, None] * O_i + P_ij @ V[j]                # line 10         [BR, d]
             m_i = m_new
         O[i] = divide(O_i, l_i)                                       # lines 12, 14
         LSE[i] = logsumexp(m_i, l_i)                                  # lines 13, 15

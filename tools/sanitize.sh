@@ -45,7 +45,7 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
 elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
     echo "in the simulator: races, bounds, never-written shared memory, deadlocks"
     for order in late early; do
-        SIM_ASYNC=$order SIM_SANITIZE=1 watch "copies $order" \
+        SIM_ASYNC=$order SIM_RACE=1 watch "copies $order" \
             "$program-sim" run "${shape[@]}" "$@" DEVICE=sim
     done
 else

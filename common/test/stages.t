@@ -27,7 +27,8 @@ grid() { # grid NAME [VARIABLE=VALUE]... : one TAP line for each summary line of
     rm -f "$log"
 }
 
-build/attention grid DEVICE=gpu D=64 DTYPE=fp16 CAUSAL=0 GRID=small >/dev/null 2>&1
+# shellcheck disable=SC2086
+build/attention run DEVICE=gpu B=1 H=1 N=1 $STAGE_DIRS >/dev/null 2>&1
 if [ $? -ne 2 ]; then
     grid gpu
 elif [ -x build/attention-sim ]; then

@@ -25,6 +25,7 @@ enum {
     NAMED_BARRIERS = 16,
     SHARED_BASE = 1024,    /* the first shared address; the system has those below */
     MAX_SHARED = 227 * 1024,
+    MULTIPROCESSORS = 4, /* what a persistent kernel sizes its grid by */
 };
 #define ALL_LANES 0xffffffffu
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format.h"
 
@@ -78,13 +79,16 @@ static uint64_t badness(const LineCounts *line, unsigned mark) {
     return excess(mark == LINE_SCATTERED ? &line->global : &line->shared);
 }
 
+/* Marks the three worst lines, less those with under a twentieth of what all lines have. */
 static void mark_worst(SourceLines *lines, unsigned mark) {
+    uint64_t all = 0;
+    for (size_t n = 1; n <= lines->lines; n++) all += badness(&lines->counts[n], mark);
     for (int rank = 0; rank < WORST; rank++) {
         LineCounts *worst = NULL;
         for (size_t n = 1; n <= lines->lines; n++) {
             LineCounts *line = &lines->counts[n];
-            if (line->marks & mark || badness(line, mark) == 0) continue;
-            if (!worst || badness(line, mark) > badness(worst, mark)) worst = line;
+            bool counts = !(line->marks & mark) && badness(line, mark) > all / 20;
+            if (counts && (!worst || badness(line, mark) > badness(worst, mark))) worst = line;
         }
         if (worst) worst->marks |= mark;
     }
@@ -163,8 +167,17 @@ static bool split(char *bytes, SourceLines *lines) {
     return true;
 }
 
+/* The path as seen from the working directory, if it is below that. */
+static const char *relative(const char *path) {
+    char here[4096];
+    if (!getcwd(here, sizeof here)) return path;
+    size_t length = strlen(here);
+    return !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
+}
+
 bool source_lines_open(const CountsSnapshot *snapshot, size_t file, SourceLines *lines) {
-    *lines = (SourceLines){.path = snapshot->file[file], .lines = last_line(snapshot, file)};
+    *lines =
+        (SourceLines){.path = relative(snapshot->file[file]), .lines = last_line(snapshot, file)};
     if (lines->lines == 0) return false;
     char *bytes = read_file(lines->path);
     if (bytes && !split(bytes, lines)) free(bytes);

@@ -14,7 +14,7 @@ typedef struct LineMemory {
 } LineMemory;
 
 enum {
-    LINE_BUSY = 1,      /* among the three lines of the file that execute most instructions */
+    LINE_BUSY = 1,      /* among the three lines of the file with the most instructions */
     LINE_SCATTERED = 2, /* among the three with the most sectors beyond the ideal */
     LINE_CONFLICTS = 4, /* among the three with the most wavefronts beyond the ideal */
 };
@@ -26,7 +26,7 @@ typedef struct LineCounts {
 } LineCounts;
 
 typedef struct SourceLines {
-    const char *path;    /* the snapshot's */
+    const char *path;    /* from the working directory, if below it */
     size_t lines;        /* of the file, or up to the last counted one if it cannot be read */
     char **text;         /* [lines + 1], by line number; NULL if the file cannot be read */
     LineCounts *counts;  /* [lines + 1], by line number */

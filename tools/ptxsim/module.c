@@ -187,6 +187,17 @@ Module *module_load(const char *text, size_t length, char *error, size_t error_s
     return m;
 }
 
+void module_reset_counters(Module *module) {
+    for (int i = 0; i < module->kernels; i++) {
+        Kernel *k = &module->kernel[i];
+        KernelCounts *totals = &k->totals;
+        if (!k->count) continue;
+        memset(k->count, 0, (size_t)k->ops * sizeof *k->count);
+        totals->launches = totals->blocks = 0;
+        totals->distinct_load_sectors = totals->distinct_store_sectors = 0;
+    }
+}
+
 void module_free(Module *module) {
     if (!module) return;
     for (int i = 0; i < module->kernels; i++) {

@@ -10,7 +10,7 @@ typedef struct Module {
     Kernel *kernel; /* [kernels], one for each kernel of ptx, in its order */
     int kernels;
     char **broken;  /* [kernels]: why one could not be decoded */
-    struct Module *next; /* all loaded modules, see harness.c */
+    struct Module *next; /* in the registry's list */
     bool retired;   /* its program part is gone; only its counters are kept */
 } Module;
 
@@ -18,6 +18,9 @@ typedef struct Module {
  * PTX that the simulator knows, or memory is short. */
 Module *module_load(const char *text, size_t length, char *error, size_t error_size);
 void module_free(Module *module);
+
+/* Sets the counters of all its kernels to zero. */
+void module_reset_counters(Module *module);
 
 /* The decoded kernel of this (mangled) name. NULL and one sentence in `error` if there is none or it
  * has an instruction that is not supported. */

@@ -36,8 +36,10 @@ void bulk_land(Block *block, int i) {
     move(&bulk, true);
     shared_mark_written(block, bulk.shared, bulk.bytes);
     block->progress++;
-    bulk.warp->op = bulk.op;
+    const Op *current = bulk.warp->op;
+    bulk.warp->op = bulk.op; /* what a fault reports */
     mbarrier_complete_at(bulk.warp, (int)bulk.lane, bulk.mbarrier, bulk.bytes);
+    bulk.warp->op = current;
 }
 
 /* ---- Checks at the issue ----------------------------------------------------------------------- */

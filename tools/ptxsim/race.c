@@ -530,8 +530,8 @@ const char *race_message(RaceWhy why) {
         return "data race in shared memory: no barrier orders these two accesses "
                "(is a __syncthreads missing?)";
     case RACE_WITHIN_WARP:
-        return "data race within a warp: two lanes use the same bytes and no __syncwarp "
-               "orders them";
+        return "data race within a warp: two lanes use the same bytes and no __syncwarp or "
+               "__syncthreads orders them";
     case RACE_NOT_WAITED:
         return "data race with an asynchronous copy or read that nobody has waited for "
                "(is a wait_group or an mbarrier wait missing?)";

@@ -19,6 +19,8 @@ typedef enum Special {
     DYNAMIC_SHARED,
     TOTAL_SHARED,
     GRIDID,
+    SMID,
+    NSMID,
     ZERO, /* whatever has but one value here */
     ONE,
 } Special;
@@ -51,8 +53,8 @@ static const struct {
     {"%dynamic_smem_size", DYNAMIC_SHARED, 4},
     {"%total_smem_size", TOTAL_SHARED, 4},
     {"%gridid", GRIDID, 8},
-    {"%smid", ZERO, 4}, /* the device has one multiprocessor */
-    {"%nsmid", ONE, 4},
+    {"%smid", SMID, 4},
+    {"%nsmid", NSMID, 4},
     {"%cluster_ctarank", ZERO, 4}, /* every block is a cluster of its own */
     {"%cluster_nctarank", ONE, 4},
     {"%cluster_ctaid.x", ZERO, 4},
@@ -105,6 +107,8 @@ static uint64_t special_value(const Warp *warp, int special, uint32_t lane) {
     case LANEMASK_GE: return (uint32_t)~((1u << lane) - 1);
     case DYNAMIC_SHARED: return b->shared_bytes - b->kernel->dynamic_offset;
     case TOTAL_SHARED: return b->shared_bytes;
+    case SMID: return b->index[0] % MULTIPROCESSORS;
+    case NSMID: return MULTIPROCESSORS;
     case ONE: return 1;
     default: return 0;
     }
