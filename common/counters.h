@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 /* Requests are warp-level instructions; units are 32-byte sectors for global memory and wavefronts
- * for shared memory; ideal units are what the same bytes would need at best. */
+ * for shared memory; ideal units are what the same bytes would need at best. As in Nsight Compute
+ * cp.async is a global load, and its shared side is in neither count (the full report shows it). */
 typedef struct MemoryCounters {
     uint64_t requests;
     uint64_t units;

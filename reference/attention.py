@@ -25,7 +25,7 @@ import numpy as np
 
 
 def every_head(one_head):
-    """Lifts a function of one head, scaled Q [seq_q, d] and K, V [seq_kv, d], to the whole batch."""
+    """Lifts a function of one head, scaled Q [seq_q, d] and K, V [seq_kv, d], to all of them."""
 
     @functools.wraps(one_head)
     def attention(Q, K, V, causal=False, scale=None, **tile_sizes):
@@ -33,11 +33,11 @@ def every_head(one_head):
         group = heads // K.shape[1]  # query heads that share a KV head
         if scale is None:
             scale = 1 / np.sqrt(d)
-        Q, K, V = (np.asarray(M, dtype=np.float64) for M in (scale * Q, K, V))
+        Q, K, V = (np.asarray(M, dtype=np.float64) for M in (Q, K, V))
         O, LSE = np.empty((batch, heads, seq_q, d)), np.empty((batch, heads, seq_q))
         for b, h in np.ndindex(batch, heads):
             O[b, h], LSE[b, h] = one_head(
-                Q[b, h], K[b, h // group], V[b, h // group], causal, **tile_sizes)
+                scale * Q[b, h], K[b, h // group], V[b, h // group], causal, **tile_sizes)
         return O, LSE
 
     return attention
@@ -115,8 +115,8 @@ def flash1(Q, K, V, causal, BR=16, BC=16):
             seen = exp(m[i], m_new) * l[i]  # what the keys before this tile weigh
             tile = exp(m_ij, m_new)         # P_ij is relative to the maximum of its tile
             l_new = seen + tile * P_ij.sum(axis=1)                    # FA-1 line 11    [BR]
-            O[i] = divide(seen[:, None] * O[i] + tile[:, None] * (P_ij @ V[j]), l_new)
-            # FA-1 line 12, above: O_i goes back to memory normalised, and is read again for j + 1
+            O[i] = divide(                                            # FA-1 line 12    [BR, d]
+                seen[:, None] * O[i] + tile[:, None] * (P_ij @ V[j]), l_new)
             l[i], m[i] = l_new, m_new                                 # FA-1 line 13
     return O, logsumexp(m, l)
 

@@ -54,8 +54,8 @@ hardware() {
 
 # simulated STAGE_DIR: the counters object, as `name value` lines.
 simulated() {
-    "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json "$1" |
-        grep -o '"[a-z_]*": *[0-9]*' | tr -d '":'
+    "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json "$1" 2>/dev/null |
+        grep -o '"[a-z_]*": *[0-9]*' | tr -d '"' | tr ':' ' '
 }
 
 worst=0
@@ -68,7 +68,8 @@ for stage in "${stages[@]}"; do
         b=$(awk -v m="${pairs[i]}" '$1 == m { print $2 }' <<<"$cpu")
         line=$(awk -v a="${a:-0}" -v b="${b:-0}" 'BEGIN {
             ratio = a == b ? 1 : a ? b / a : 999
-            printf "%15d %15d %9.4f%s", a, b, ratio, ratio > 1.01 || ratio < 0.99 ? "  <--" : "" }')
+            mark = ratio > 1.01 || ratio < 0.99 ? "  <--" : ""
+            printf "%15d %15d %9.4f%s", a, b, ratio, mark }')
         printf '%-18s %-22s %s\n' "${stage##*/}" "${pairs[i]}" "$line"
         [[ $line != *'<--' ]] || worst=1
     done

@@ -32,7 +32,7 @@ static bool decode_branch(Decoder *d) {
     take(d, "uni");
     if (opcode_is(d, "bra")) {
         d->op->target = d->in->target;
-        d->next = 1; /* the label */
+        d->next = d->in->operands; /* the label, if it is no return */
         return done(d, run_branch, CLASS_BRANCH);
     }
     if (opcode_is(d, "brx") && take(d, "idx")) {

@@ -12,7 +12,9 @@
  *   race_warp_sync between (bar.warp.sync; the executor also calls it for shuffles, votes, mma and
  *   other .sync instructions, which PTX does not promise to order memory, but which programs rely
  *   on). One lane is in order with itself; lanes of one execution of one instruction never race
- *   here, and a collective is taken to order the whole warp, whatever its member mask.
+ *   here. A collective, a barrier arrival or a fence of any lane is taken to order the whole warp,
+ * and a wait of any lane to be one of all lanes: that may miss a race within a warp, never invent
+ * one.
  * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
  *   happen some time between issue and the wait for their group: until then they race with every
  *   conflicting access, the issuing warp's own included.

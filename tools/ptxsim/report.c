@@ -104,9 +104,6 @@ void counts_sum(const CountsSnapshot *snapshot, Counters *sum) {
     add_memory(&sum->shared_load, &by_class[CLASS_LDMATRIX]);
     add_memory(&sum->shared_store, &by_class[CLASS_SHARED_STORE]);
     add_memory(&sum->shared_store, &by_class[CLASS_STMATRIX]);
-    sum->shared_store.requests += by_class[CLASS_CP_ASYNC].executions;
-    sum->shared_store.units += by_class[CLASS_CP_ASYNC].second_units;
-    sum->shared_store.ideal_units += by_class[CLASS_CP_ASYNC].second_ideal_units;
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
