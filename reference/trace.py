@@ -53,7 +53,7 @@ def trace(N, D, BC, CAUSAL, SEED):
     scale = 1 / np.sqrt(D)
     O, LSE = three_pass(Q[None, None], K[None, None], V[None, None], bool(CAUSAL), scale)
 
-    print(f"{N} rows, d = {D}, scale = 1 / sqrt({D}) = {scale:.4f}, {BC} keys a tile"
+    print(f"N = {N}, d = {D}, scale = 1 / sqrt({D}) = {scale:.4f}, tiles of {BC}"
           + (", causal" if CAUSAL else ""))
     for name, matrix in (("Q", Q), ("K", K), ("V", V)):
         print_matrix(name, matrix)

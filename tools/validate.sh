@@ -19,7 +19,9 @@ fail() {
 command -v ncu >/dev/null || fail "ncu was not found: Nsight Compute comes with the CUDA Toolkit."
 nvidia-smi -L >/dev/null 2>&1 || fail "there is no GPU to compare the simulator with."
 
-# The simulator's name of each counter, and the hardware's.
+# The simulator's name of each counter, and the hardware's: a metric, or a difference of two. The
+# tensor pipe also runs HFMA2.MMA, by which the compiler likes to load constants.
+hmma=sm__inst_executed_pipe_tensor_op_hmma
 pairs=(
     shared_load_requests smsp__sass_inst_executed_op_shared_ld.sum
     shared_load_units l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
@@ -29,9 +31,9 @@ pairs=(
     global_load_units l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
     global_store_requests l1tex__t_requests_pipe_lsu_mem_global_op_st.sum
     global_store_units l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
-    mma_instructions smsp__inst_executed_pipe_tensor_op_hmma.sum
+    mma_instructions "${hmma}.sum-${hmma}_type_hfma2.sum"
 )
-metrics=$(printf '%s\n' "${pairs[@]}" | awk 'NR % 2 == 0' | paste -sd,)
+metrics=$(printf '%s\n' "${pairs[@]}" | awk 'NR % 2 == 0' | tr - '\n' | paste -sd,)
 
 options=() stages=()
 for argument in "$@"; do
@@ -64,7 +66,11 @@ for stage in "${stages[@]}"; do
     gpu=$(hardware "$stage")
     cpu=$(simulated "$stage")
     for ((i = 0; i < ${#pairs[@]}; i += 2)); do
-        a=$(awk -v m="${pairs[i + 1]}" '$1 == m { print $2 }' <<<"$gpu")
+        a=$(awk -v m="${pairs[i + 1]}" '
+            BEGIN { split(m, part, "-") }
+            $1 == part[1] { value += $2 }
+            $1 == part[2] { value -= $2 }
+            END { print value }' <<<"$gpu")
         b=$(awk -v m="${pairs[i]}" '$1 == m { print $2 }' <<<"$cpu")
         line=$(awk -v a="${a:-0}" -v b="${b:-0}" 'BEGIN {
             ratio = a == b ? 1 : a ? b / a : 999
