@@ -100,7 +100,8 @@ HARNESS := $(patsubst common/%.c,build/host/common/%.o,$(wildcard common/*.c))
 PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c))
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "cc    $<"
-	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) $(patsubst %,-I%,common common/test tools/ptxsim) -isystem $(CUDA_INCLUDE) -c $< -o $@
+	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon -Icommon/test \
+	    -Itools/ptxsim -isystem $(CUDA_INCLUDE) -c $< -o $@
 build/attention: $(HARNESS)
 	@echo "link  $@"
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@

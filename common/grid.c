@@ -126,10 +126,10 @@ static bool open_stages(Grid *grid, const Problem *variant, Stage stages[], Erro
     return true;
 }
 
-/* Both inits on the full grid; on the small one they take turns from variant to variant. */
+/* Both inits on the full grid; on the small one they take turns, unless INIT chooses. */
 static bool has_init(const Grid *grid, int variant, int pair, int init) {
-    return wanted(grid->options->init, (int)inits[init]) &&
-           (!grid->small || (variant + pair) % INITS == init);
+    if (grid->options->init != OPTION_UNSET) return grid->options->init == (int)inits[init];
+    return !grid->small || (variant + pair) % INITS == init;
 }
 
 static bool run_variant(Grid *grid, int variant, Error *error) {

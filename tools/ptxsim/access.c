@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "banks.h"
 #include "lanes.h"
 
 static const char *const kind_names[] = {"load", "store", "atomic"};
 
-/* ---- Shared memory ---------------------------------------------------------------------------- */
+/* ---- Shared memory ----------------------------------------------------------------------------
+ */
 
 static void fault_shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes,
                                const char *what) {
@@ -28,17 +28,17 @@ uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, co
     return shared_zero(warp->block) + address;
 }
 
-CLONES void shared_check(Warp *warp, const uint32_t address[LANES], uint32_t mask,
-                         unsigned bytes) {
-    const Block *block = warp->block;
-    const uint32_t room = block->shared_bytes - bytes;
-    uint32_t worst = 0, low_bits = 0;
+/* The lanes' addresses, those of idle lanes replaced by an active one's. */
+CLONES static void fill_idle(const uint32_t address[LANES], uint32_t mask, uint32_t filled[LANES]) {
+    const uint32_t any = address[first_lane(mask)];
     for (unsigned l = 0; l < LANES; l++) {
-        const uint32_t offset = mask >> l & 1 ? address[l] - SHARED_BASE : 0;
-        worst = offset > worst ? offset : worst;
-        low_bits |= offset;
+        const uint32_t active = 0 - (mask >> l & 1);
+        filled[l] = (address[l] & active) | (any & ~active);
     }
-    if (block->shared_bytes >= bytes && worst <= room && !(low_bits & (bytes - 1))) return;
+}
+
+static void check_each_shared(Warp *warp, const uint32_t address[LANES], uint32_t mask,
+                              unsigned bytes) {
     for (unsigned l = 0; l < LANES; l++) {
         if (!(mask >> l & 1)) continue;
         shared_range(warp, (int)l, address[l], bytes, "access");
@@ -47,44 +47,79 @@ CLONES void shared_check(Warp *warp, const uint32_t address[LANES], uint32_t mas
     }
 }
 
+/* All of a pattern at another place is inside and aligned. */
+static bool pattern_in_shared(const Block *block, const Pattern *p, uint32_t first,
+                              unsigned bytes) {
+    return !(first & (bytes - 1)) && in_shared(block, first + (uint32_t)p->lowest, p->span);
+}
+
+Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
+                     unsigned bytes, int matrices) {
+    Pattern *p = &warp->block->pattern[op->index].shared;
+    if (mask == ALL_LANES && pattern_fits_shared(p, address) &&
+        pattern_in_shared(warp->block, p, address[0], bytes))
+        return p->units;
+    check_each_shared(warp, address, mask, bytes);
+    const Units units = matrices ? matrix_wavefronts(address, (unsigned)matrices)
+                                 : shared_wavefronts(address, mask, bytes);
+    if (mask == ALL_LANES) pattern_learn_shared(p, address, bytes, units);
+    return units;
+}
+
 void shared_mark_written(Block *block, uint32_t address, uint32_t bytes) {
     memset(block->written + (address - SHARED_BASE), 0xff, bytes);
 }
 
-void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
-    const uint8_t *written = warp->block->written + (address - SHARED_BASE);
-    for (uint32_t i = 0; i < bytes; i++)
-        if (!written[i])
-            fault(warp, lane, "shared memory is read before it was written, at 0x%x", address + i);
+static bool all_written(const uint8_t *written, uint32_t bytes) {
+    uint64_t eight, all = UINT64_MAX;
+    uint32_t i = 0;
+    for (; i + sizeof eight <= bytes; i += (uint32_t)sizeof eight) {
+        memcpy(&eight, written + i, sizeof eight);
+        all &= eight;
+    }
+    for (; i < bytes; i++) all &= written[i] ? UINT64_MAX : 0;
+    return all == UINT64_MAX;
 }
 
-/* Loads: the lanes' bytes must all be marked. Stores: mark them. In words of `type`. */
-#define MARK(type)                                                                    \
-    do {                                                                              \
-        type all = (type)~(type)0;                                                    \
-        for (unsigned l = 0; l < LANES; l++) {                                        \
-            type mark;                                                                \
-            memcpy(&mark, written + offset[l], sizeof mark);                          \
-            all &= mark;                                                              \
-        }                                                                             \
-        if (kind != ACCESS_STORE && all != (type)~(type)0) return false;              \
-        all = (type)~(type)0;                                                         \
-        for (unsigned l = 0; kind != ACCESS_LOAD && l < LANES; l++)                   \
-            memcpy(written + offset[l], &all, sizeof all);                            \
-        return true;                                                                  \
+void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
+    const uint8_t *written = warp->block->written + (address - SHARED_BASE);
+    uint32_t first = 0;
+    if (all_written(written, bytes)) return;
+    while (written[first]) first++;
+    fault(warp, lane, "shared memory is read before it was written, at 0x%x", address + first);
+}
+
+/* Loads: all the lanes' marks must be set. Stores: set them. In words as wide as the access. */
+#define MARK(type)                                                     \
+    do {                                                               \
+        type all = (type) ~(type)0;                                    \
+        for (unsigned l = 0; kind != ACCESS_STORE && l < LANES; l++) { \
+            type mark;                                                 \
+            memcpy(&mark, written + address[l], sizeof mark);          \
+            all &= mark;                                               \
+        }                                                              \
+        if (all != (type) ~(type)0) return false;                      \
+        for (unsigned l = 0; kind != ACCESS_LOAD && l < LANES; l++)    \
+            memcpy(written + address[l], &all, sizeof all);            \
+        return true;                                                   \
     } while (0)
 
-/* False if something is read that was not written. */
-static bool mark_lanes(Block *block, const uint32_t offset[LANES], unsigned bytes,
+/* False if something is read that was not written. All lanes have addresses. */
+static bool mark_lanes(Block *block, const uint32_t address[LANES], unsigned bytes,
                        AccessKind kind) {
     typedef unsigned __int128 u128;
-    uint8_t *written = block->written;
+    uint8_t *written = (uint8_t *)((uintptr_t)block->written - SHARED_BASE);
     switch (bytes) {
-    case 1: MARK(uint8_t);
-    case 2: MARK(uint16_t);
-    case 4: MARK(uint32_t);
-    case 8: MARK(uint64_t);
-    default: MARK(u128);
+    case 1:
+        MARK(uint8_t);
+    case 2:
+        MARK(uint16_t);
+    case 4:
+        MARK(uint32_t);
+    case 8:
+        MARK(uint64_t);
+    default:
+        MARK(u128);
     }
 }
 
@@ -100,21 +135,18 @@ static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], 
 static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                          unsigned bytes, AccessKind kind, Access *access) {
     Block *block = warp->block;
-    const uint32_t any = address[first_lane(mask)];
-    uint32_t offset[LANES];
-    shared_check(warp, address, mask, bytes);
-    for (unsigned l = 0; l < LANES; l++)
-        offset[l] = (mask >> l & 1 ? address[l] : any) - SHARED_BASE;
-    if (!mark_lanes(block, offset, bytes, kind))
-        for (unsigned l = 0; l < LANES; l++)
-            shared_require_written(warp, (int)l, SHARED_BASE + offset[l], bytes);
-    if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
-    const Units units = shared_wavefronts(address, mask, bytes);
     InstructionCount *count = counter(warp, op);
+    const Units units = shared_request(warp, op, address, mask, bytes, 0);
+    uint32_t filled[LANES];
+    if (mask != ALL_LANES) fill_idle(address, mask, filled);
+    const uint32_t *all = mask == ALL_LANES ? address : filled;
+    if (!mark_lanes(block, all, bytes, kind))
+        for (unsigned l = 0; l < LANES; l++) shared_require_written(warp, (int)l, all[l], bytes);
+    if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
-    for (unsigned l = 0; l < LANES; l++) access->at[l] = block->shared + offset[l];
+    for (unsigned l = 0; l < LANES; l++) access->at[l] = shared_zero(block) + all[l];
 }
 
 uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset) {
@@ -126,7 +158,8 @@ uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t 
     return (uint32_t)address;
 }
 
-/* ---- Global memory ---------------------------------------------------------------------------- */
+/* ---- Global memory ----------------------------------------------------------------------------
+ */
 
 static bool inside(const Allocation *a, uint64_t address, uint64_t bytes) {
     return a && address >= a->start && address <= a->end && bytes <= a->end - address;
@@ -158,55 +191,48 @@ _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint6
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind) {
     const Allocation *a = find_range(warp, address, bytes);
     if (!a) fault_global(warp, lane, address, bytes, kind);
-    if (a->loaded && bytes) memory_mark(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address, bytes);
+    if (a->loaded)
+        memory_mark_range(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address, bytes);
 }
 
-static void check_each(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
-                       unsigned bytes, AccessKind kind) {
+static void mark(const Allocation *a, uint64_t address, AccessKind kind) {
+    if (a->loaded) memory_mark(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address);
+}
+
+static void check_each_global(Warp *warp, const Op *op, const uint64_t address[LANES],
+                              uint32_t mask, unsigned bytes, AccessKind kind) {
+    const Allocation **range = &warp->block->range[op->index];
     for (unsigned l = 0; l < LANES; l++) {
         if (!(mask >> l & 1)) continue;
         if (address[l] & (bytes - 1))
             fault(warp, (int)l, "misaligned global %s: %u bytes at 0x%llx", kind_names[kind], bytes,
                   (unsigned long long)address[l]);
-        const Allocation *a = find_range(warp, address[l], bytes);
-        if (!a) fault_global(warp, (int)l, address[l], bytes, kind);
-        warp->block->range[op->index] = a;
+        if (!inside(*range, address[l], bytes)) *range = find_range(warp, address[l], bytes);
+        if (!*range) fault_global(warp, (int)l, address[l], bytes, kind);
+        mark(*range, address[l], kind);
     }
 }
 
-/* All lanes in the allocation that this operation used last, and aligned? */
-CLONES static bool all_inside(const Allocation *a, const uint64_t address[LANES], uint32_t mask,
-                              unsigned bytes) {
-    uint64_t outside = 0, low_bits = 0;
-    if (!a || a->end - a->start < bytes) return false;
-    for (unsigned l = 0; l < LANES; l++) {
-        const uint64_t offset = mask >> l & 1 ? address[l] - a->start : 0;
-        outside |= offset | (a->end - a->start - bytes - offset);
-        low_bits |= mask >> l & 1 ? address[l] : 0;
-    }
-    return !(outside >> 63) && !(low_bits & (bytes - 1));
-}
-
-static void mark_sectors(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+static void mark_leaders(const Allocation *a, const uint64_t address[LANES], uint32_t leaders,
                          AccessKind kind) {
-    const Allocation *a = warp->block->range[op->index];
-    uint64_t last = UINT64_MAX;
-    if (!a->loaded) return;
-    for (unsigned l = 0; l < LANES; l++) {
-        if (!(mask >> l & 1) || address[l] / SECTOR_BYTES == last) continue;
-        last = address[l] / SECTOR_BYTES;
-        if (!inside(a, address[l], 1)) a = memory_find(address[l], 1);
-        if (a && a->loaded) memory_mark(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address[l], 1);
-    }
+    for (; leaders; leaders &= leaders - 1) mark(a, address[first_lane(leaders)], kind);
 }
 
-void global_check(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
-                  unsigned bytes, AccessKind kind) {
+void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+                    unsigned bytes, AccessKind kind) {
+    Pattern *p = &warp->block->pattern[op->index].global;
+    const Allocation *a = warp->block->range[op->index];
     InstructionCount *count = counter(warp, op);
-    if (!all_inside(warp->block->range[op->index], address, mask, bytes))
-        check_each(warp, op, address, mask, bytes, kind);
-    mark_sectors(warp, op, address, mask, kind);
-    const Units units = global_sectors(address, mask, bytes);
+    Units units;
+    if (mask == ALL_LANES && pattern_fits_global(p, address) && !(address[0] & (bytes - 1)) &&
+        inside(a, address[0] + (uint64_t)(int64_t)p->lowest, p->span)) {
+        units = p->units;
+        mark_leaders(a, address, p->leaders, kind);
+    } else {
+        check_each_global(warp, op, address, mask, bytes, kind);
+        units = global_sectors(address, mask, bytes);
+        if (mask == ALL_LANES) pattern_learn_global(p, address, bytes, units);
+    }
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
@@ -215,7 +241,7 @@ void global_check(Warp *warp, const Op *op, const uint64_t address[LANES], uint3
 static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                          unsigned bytes, AccessKind kind, Access *access) {
     const uint64_t any = address[first_lane(mask)];
-    global_check(warp, op, address, mask, bytes, kind);
+    global_request(warp, op, address, mask, bytes, kind);
     for (unsigned l = 0; l < LANES; l++)
         access->at[l] = (uint8_t *)(uintptr_t)(mask >> l & 1 ? address[l] : any);
 }
@@ -231,7 +257,8 @@ static void constant_lanes(Warp *warp, const uint64_t address[LANES], uint32_t m
     }
 }
 
-/* ---- Local memory ----------------------------------------------------------------------------- */
+/* ---- Local memory -----------------------------------------------------------------------------
+ */
 
 static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                         unsigned bytes, Access *access) {
@@ -247,7 +274,8 @@ static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
     counter(warp, op)->requests++;
 }
 
-/* ---- All together ----------------------------------------------------------------------------- */
+/* ---- All together -----------------------------------------------------------------------------
+ */
 
 /* Generic addresses: each window's lanes are a request of their own. */
 static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], unsigned bytes,
@@ -274,6 +302,17 @@ static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], uns
         if (local >> l & 1) access->at[l] = part.at[l];
 }
 
+/* The lanes' addresses, 64 bits wide. */
+CLONES static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_t address[LANES]) {
+    if (op->address_width == 4) {
+        const u32 *base = REG(u32, r);
+        for (unsigned l = 0; l < LANES; l++) address[l] = base[l] + (uint32_t)op->offset;
+    } else {
+        const u64 *base = REG(u64, r);
+        for (unsigned l = 0; l < LANES; l++) address[l] = base[l] + (uint64_t)(int64_t)op->offset;
+    }
+}
+
 void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
                   Access *access) {
     uint64_t address[LANES];
@@ -284,19 +323,23 @@ void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind ki
         shared_lanes(warp, op, low, warp->mask, bytes, kind, access);
         return;
     }
-    for (unsigned l = 0; l < LANES; l++)
-        address[l] = op->address_width == 4
-                         ? REG(u32, r)[l] + (uint32_t)op->offset
-                         : REG(u64, r)[l] + (uint64_t)(int64_t)op->offset;
+    lane_addresses(warp, op, r, address);
     switch ((Space)op->space) {
-    case SPACE_GLOBAL: global_lanes(warp, op, address, warp->mask, bytes, kind, access); return;
-    case SPACE_LOCAL: local_lanes(warp, op, address, warp->mask, bytes, access); return;
+    case SPACE_GLOBAL:
+        global_lanes(warp, op, address, warp->mask, bytes, kind, access);
+        return;
+    case SPACE_LOCAL:
+        local_lanes(warp, op, address, warp->mask, bytes, access);
+        return;
     case SPACE_PARAM:
-    case SPACE_CONST: constant_lanes(warp, address, warp->mask, bytes, access); return;
+    case SPACE_CONST:
+        constant_lanes(warp, address, warp->mask, bytes, access);
+        return;
     case SPACE_SHARED:
         for (unsigned l = 0; l < LANES; l++) low[l] = (uint32_t)address[l];
         shared_lanes(warp, op, low, warp->mask, bytes, kind, access);
         return;
-    default: generic_lanes(warp, op, address, bytes, kind, access);
+    default:
+        generic_lanes(warp, op, address, bytes, kind, access);
     }
 }

@@ -10,15 +10,16 @@ typedef struct Access {
     uint8_t *at[LANES]; /* lanes that do not execute point to some lane's bytes that do */
 } Access;
 
-/* The request of `bytes` a lane at the addresses in operand `r` plus op->offset, in op->space. Faults
- * if a lane's address is outside, misaligned, or in shared memory that was never written. */
-void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
-                  Access *access);
+/* The request of `bytes` a lane at the addresses in operand `r` plus op->offset, in op->space.
+ * Faults if a lane's address is outside, misaligned, or in shared memory that was never written. */
+void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind, Access *access);
 
 /* The parts of it, for instructions that address memory in their own way. `mask` is of lanes. */
 
-/* Faults if the lanes' shared memory is outside or misaligned. */
-void shared_check(Warp *warp, const uint32_t address[LANES], uint32_t mask, unsigned bytes);
+/* Faults if the lanes' shared memory is outside or misaligned; returns the wavefronts. `matrices`
+ * is the number of 8x8 matrices that ldmatrix or stmatrix move, 0 for other instructions. */
+Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
+                     unsigned bytes, int matrices);
 
 /* Faults if shared memory address .. address + bytes is outside; returns its host bytes. */
 uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, const char *what);
@@ -27,10 +28,10 @@ uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, co
 void shared_mark_written(Block *block, uint32_t address, uint32_t bytes);
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes);
 
-/* Faults if the lanes' global memory is outside or misaligned; counts the sectors as loaded or
- * stored once. */
-void global_check(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
-                  unsigned bytes, AccessKind kind);
+/* Faults if the lanes' global memory is outside or misaligned; counts the request and its sectors,
+ * and marks them as loaded or stored. */
+void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+                    unsigned bytes, AccessKind kind);
 
 /* Faults if global memory address .. address + bytes is outside every allocation; marks it. */
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind);

@@ -65,7 +65,7 @@ typedef struct WgmmaQueue {
     Wgmma *wgmma;
     int count, capacity;
     uint32_t groups;
-    bool fenced; /* there was a wgmma.fence */
+    bool fenced;        /* there was a wgmma.fence */
     uint8_t *in_flight; /* a flag for each 64 bytes of the register file */
 } WgmmaQueue;
 

@@ -7,12 +7,13 @@
 #include "lanes.h"
 
 enum {
-    TURN = 1 << 16,         /* operations in one turn, so that a warp that spins lets others go on */
+    TURN = 1 << 16, /* operations in one turn, so that a warp that spins lets others go on */
     MAX_IDLE_ROUNDS = 1000, /* rounds of mere polling before it counts as a deadlock */
     DATA_ALIGNMENT = 1024,  /* of shared memory and of register files, in host memory */
 };
 
-/* ---- Memory ------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------
+ */
 
 static void *aligned_zeros(size_t bytes) {
     const size_t rounded = (bytes / DATA_ALIGNMENT + 1) * DATA_ALIGNMENT;
@@ -49,8 +50,9 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
     block->loads = calloc(1, sizeof *block->loads);
     block->count = calloc((size_t)kernel->ops, sizeof *block->count);
     block->range = calloc((size_t)kernel->ops, sizeof *block->range);
+    block->pattern = calloc((size_t)kernel->ops, sizeof *block->pattern);
     bool complete = block->shared && block->written && block->warp && block->loads &&
-                    block->count && block->range;
+                    block->count && block->range && block->pattern;
     for (int i = 0; complete && i < block->warps; i++) complete = new_warp(block, i);
     if (complete && settings->race && block->shared_bytes) {
         block->race = race_new(SHARED_BASE, block->shared_bytes, (unsigned)block->warps,
@@ -77,10 +79,12 @@ void block_free(Block *block) {
     free(block->written);
     free(block->count);
     free(block->range);
+    free(block->pattern);
     free(block);
 }
 
-/* ---- The beginning ----------------------------------------------------------------------------- */
+/* ---- The beginning -----------------------------------------------------------------------------
+ */
 
 static void begin_warp(Warp *warp) {
     const uint32_t rest = warp->block->thread_count - (uint32_t)(warp->index * LANES);
@@ -107,7 +111,8 @@ static void begin_block(Block *block, uint64_t index) {
     if (block->race) race_begin_block(block->race);
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------- */
+/* ---- Turns -------------------------------------------------------------------------------------
+ */
 
 static void execute(Warp *warp, const Op *op) {
     InstructionCount *count = counter(warp, op);
@@ -134,8 +139,10 @@ static void run_turn(Warp *warp) {
         warp->executed++;
     }
     if (warp->executed > warp->block->settings->budget)
-        fault(warp, -1, "the warp has executed %llu instructions and goes on: an endless loop? "
-              "(SIM_BUDGET sets the limit)", (unsigned long long)warp->executed);
+        fault(warp, -1,
+              "the warp has executed %llu instructions and goes on: an endless loop? "
+              "(SIM_BUDGET sets the limit)",
+              (unsigned long long)warp->executed);
 }
 
 /* Gives the warp a turn if it can use one; true if it got further than to poll again. */
@@ -143,12 +150,14 @@ static bool take_turn(Warp *warp) {
     const uint64_t progress = warp->block->progress;
     switch (warp->state) {
     case WARP_DONE:
-    case WARP_AT_BARRIER: return false;
+    case WARP_AT_BARRIER:
+        return false;
     case WARP_AT_MBARRIER: /* the wait once more */
         warp->op->run(warp, warp->op);
         if (warp->state == WARP_AT_MBARRIER) return false;
         break;
-    default: break;
+    default:
+        break;
     }
     if (warp->state == WARP_POLLING) warp->state = WARP_READY;
     run_turn(warp);

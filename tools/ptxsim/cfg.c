@@ -6,7 +6,8 @@ static bool ends_block(const Op *op) {
     return op->run == run_branch || op->run == run_indexed_branch || op->run == run_exit;
 }
 
-/* ---- Blocks and arrows ------------------------------------------------------------------------ */
+/* ---- Blocks and arrows ------------------------------------------------------------------------
+ */
 
 static void mark_leaders(const Kernel *k, bool *leads) {
     leads[0] = true;
@@ -15,7 +16,8 @@ static void mark_leaders(const Kernel *k, bool *leads) {
         if (!ends_block(op)) continue;
         leads[i + 1] = true;
         if (op->run == run_branch) leads[op->target] = true;
-        for (int t = 0; op->table && t < op->table->targets; t++) leads[op->table->target[t]] = true;
+        for (int t = 0; op->table && t < op->table->targets; t++)
+            leads[op->table->target[t]] = true;
     }
 }
 
@@ -59,14 +61,15 @@ static void add_predecessors(Graph *g) {
     for (int i = 0; i < g->blocks; i++) {
         for (int s = 0; s < g->block[i].successors; s++) {
             const int to = g->block[i].successor[s];
-            g->predecessor[to] = arena_grow(&g->arena, g->predecessor[to],
-                                            (size_t)g->predecessors[to], sizeof(int));
+            g->predecessor[to] =
+                arena_grow(&g->arena, g->predecessor[to], (size_t)g->predecessors[to], sizeof(int));
             g->predecessor[to][g->predecessors[to]++] = i;
         }
     }
 }
 
-/* ---- Post-dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" -------- */
+/* ---- Post-dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" --------
+ */
 
 /* Numbers the blocks that reach the exit in post-order, walking against the arrows. */
 static void number_blocks(Graph *g) {

@@ -5,8 +5,8 @@
 #include "exec.h"
 
 typedef struct BasicBlock {
-    int first, end;  /* operations first .. end - 1 */
-    int *successor;  /* indices of blocks; the exit is the one after the last */
+    int first, end; /* operations first .. end - 1 */
+    int *successor; /* indices of blocks; the exit is the one after the last */
     int successors;
     int post_number; /* in a depth-first walk from the exit against the arrows; -1: not reached */
     int post_dominator;

@@ -6,7 +6,8 @@
 
 #include "cfg.h"
 
-/* ---- The opcode ------------------------------------------------------------------------------- */
+/* ---- The opcode -------------------------------------------------------------------------------
+ */
 
 static bool take_part(Decoder *d, int i) {
     d->taken |= 1u << i;
@@ -52,13 +53,16 @@ bool type_of(Text text, Type *type) {
         const char *name;
         Type type;
     } types[] = {
-        {"b8", {'b', 1, false}},      {"u8", {'u', 1, false}},       {"s8", {'s', 1, false}},
-        {"b16", {'b', 2, false}},     {"u16", {'u', 2, false}},      {"s16", {'s', 2, false}},
-        {"b32", {'b', 4, false}},     {"u32", {'u', 4, false}},      {"s32", {'s', 4, false}},
-        {"b64", {'b', 8, false}},     {"u64", {'u', 8, false}},      {"s64", {'s', 8, false}},
-        {"f32", {'f', 4, false}},     {"f64", {'f', 8, false}},      {"f16", {'h', 2, false}},
-        {"bf16", {'g', 2, false}},    {"f16x2", {'h', 4, true}},     {"bf16x2", {'g', 4, true}},
-        {"b128", {'b', 16, false}},   {"pred", {'p', PREDICATE_BYTES, false}},
+        {"b8", {'b', 1, false}},    {"u8", {'u', 1, false}},
+        {"s8", {'s', 1, false}},    {"b16", {'b', 2, false}},
+        {"u16", {'u', 2, false}},   {"s16", {'s', 2, false}},
+        {"b32", {'b', 4, false}},   {"u32", {'u', 4, false}},
+        {"s32", {'s', 4, false}},   {"b64", {'b', 8, false}},
+        {"u64", {'u', 8, false}},   {"s64", {'s', 8, false}},
+        {"f32", {'f', 4, false}},   {"f64", {'f', 8, false}},
+        {"f16", {'h', 2, false}},   {"bf16", {'g', 2, false}},
+        {"f16x2", {'h', 4, true}},  {"bf16x2", {'g', 4, true}},
+        {"b128", {'b', 16, false}}, {"pred", {'p', PREDICATE_BYTES, false}},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!text_is(text, types[i].name)) continue;
@@ -68,7 +72,8 @@ bool type_of(Text text, Type *type) {
     return false;
 }
 
-/* ---- Values ----------------------------------------------------------------------------------- */
+/* ---- Values -----------------------------------------------------------------------------------
+ */
 
 static int32_t add_value(Kernel *k, Value value) {
     if (k->values % 256 == 0) {
@@ -80,8 +85,10 @@ static int32_t add_value(Kernel *k, Value value) {
 }
 
 int32_t constant(Kernel *k, uint64_t bits, unsigned bytes) {
-    if (bytes == PREDICATE_BYTES) bits = bits ? ALL_LANES : 0;
-    else if (bytes < 8) bits &= (1ull << 8 * bytes) - 1;
+    if (bytes == PREDICATE_BYTES)
+        bits = bits ? ALL_LANES : 0;
+    else if (bytes < 8)
+        bits &= (1ull << 8 * bytes) - 1;
     for (int32_t i = k->function->regs; i < k->values; i++) {
         const Value *v = &k->value[i];
         if (v->kind == VALUE_CONSTANT && v->bits == bits && v->bytes == bytes) return i;
@@ -114,14 +121,20 @@ static int32_t value_of(Decoder *d, const Operand *operand, unsigned bytes) {
     case OPERAND_REGISTER:
         d->bad |= d->kernel->value[operand->reg].bytes != bytes;
         return operand->reg;
-    case OPERAND_NUMBER: return constant(d->kernel, operand->bits, bytes);
-    case OPERAND_SPECIAL: return special(d, operand->name, bytes);
-    case OPERAND_VARIABLE: return constant(d->kernel, variable_address(d, operand), bytes);
-    default: d->bad = true; return -1;
+    case OPERAND_NUMBER:
+        return constant(d->kernel, operand->bits, bytes);
+    case OPERAND_SPECIAL:
+        return special(d, operand->name, bytes);
+    case OPERAND_VARIABLE:
+        return constant(d->kernel, variable_address(d, operand), bytes);
+    default:
+        d->bad = true;
+        return -1;
     }
 }
 
-/* ---- Operands --------------------------------------------------------------------------------- */
+/* ---- Operands ---------------------------------------------------------------------------------
+ */
 
 const Operand *peek_operand(Decoder *d) {
     return d->next < d->in->operands ? &d->in->operand[d->next] : NULL;
@@ -194,8 +207,10 @@ static void vector(Decoder *d, unsigned bytes, int count, bool is_definition) {
     d->bad |= (single ? 1 : operand->elements) != count;
     for (int i = 0; i < count && !d->bad; i++) {
         const Operand *element = single ? operand : &operand->element[i];
-        if (is_definition) define_one(d, element, bytes);
-        else use_one(d, element, bytes);
+        if (is_definition)
+            define_one(d, element, bytes);
+        else
+            use_one(d, element, bytes);
     }
 }
 
@@ -218,16 +233,20 @@ void use_pattern(Decoder *d, const char *pattern) {
     bool definitions = strchr(pattern, '=') != NULL, negated;
     for (; *pattern; pattern++) {
         const unsigned bytes = (unsigned)(*pattern - '0');
-        if (*pattern == '=') definitions = false;
-        else if (definitions) define(d, *pattern == 'p' ? PREDICATE_BYTES : bytes);
-        else if (*pattern == 'p') use_predicate(d, &negated), d->bad |= negated;
-        else use(d, bytes);
+        if (*pattern == '=')
+            definitions = false;
+        else if (definitions)
+            define(d, *pattern == 'p' ? PREDICATE_BYTES : bytes);
+        else if (*pattern == 'p')
+            use_predicate(d, &negated), d->bad |= negated;
+        else
+            use(d, bytes);
     }
 }
 
 bool done(Decoder *d, Handler run, InstructionClass class) {
     d->op->run = run;
-    d->op->class = (uint8_t)class;
+    d->op->class = (uint8_t) class;
     return true;
 }
 
@@ -269,12 +288,13 @@ bool decode_by_rows(Decoder *d, const Row rows[], size_t count) {
     return false;
 }
 
-/* ---- Kernels ---------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------------
+ */
 
 static const DecodeFamily families[] = {
-    decode_control, decode_memory,  decode_integer, decode_carry,   decode_float, decode_half,
-    decode_convert, decode_compare, decode_move,    decode_warp,    decode_matrix, decode_barrier,
-    decode_copy,    decode_atomic,  decode_mbarrier, decode_bulk,   decode_wgmma,  decode_call,
+    decode_control, decode_memory,  decode_integer,  decode_carry, decode_float,  decode_half,
+    decode_convert, decode_compare, decode_move,     decode_warp,  decode_matrix, decode_barrier,
+    decode_copy,    decode_atomic,  decode_mbarrier, decode_bulk,  decode_wgmma,  decode_call,
 };
 
 /* What a family leaves behind is forgotten if it does not know the instruction after all. */
@@ -283,8 +303,7 @@ static bool decode_by(Decoder *d, DecodeFamily family) {
     d->taken = 0;
     d->next = d->operands = d->definitions = 0;
     d->bad = false;
-    if (family(d) && !d->bad && d->next == d->in->operands &&
-        d->taken == (1u << d->in->parts) - 1)
+    if (family(d) && !d->bad && d->next == d->in->operands && d->taken == (1u << d->in->parts) - 1)
         return true;
     *d->op = clean;
     return false;
@@ -307,7 +326,8 @@ static bool decode_instruction(Kernel *k, const Instruction *in, Op *op) {
     return false;
 }
 
-/* ---- Variables -------------------------------------------------------------------------------- */
+/* ---- Variables --------------------------------------------------------------------------------
+ */
 
 static uint32_t round_up(uint32_t bytes, uint32_t align) {
     return (bytes + align - 1) / align * align;
@@ -338,8 +358,7 @@ typedef void (*Visit)(Kernel *k, Variable *v);
 static void visit_operands(Kernel *k, const Operand *operand, int count, Visit visit) {
     for (int i = 0; i < count; i++) {
         if (operand[i].kind == OPERAND_VARIABLE) visit(k, operand[i].variable);
-        if (operand[i].elements)
-            visit_operands(k, operand[i].element, operand[i].elements, visit);
+        if (operand[i].elements) visit_operands(k, operand[i].element, operand[i].elements, visit);
     }
 }
 
@@ -393,7 +412,8 @@ static void place_variables(Kernel *k) {
     visit_variables(k, place_dynamic);
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole --------------------------------------------------------------------------------
+ */
 
 static void add_registers(Kernel *k) {
     for (int i = 0; i < k->function->regs; i++)
@@ -410,8 +430,12 @@ static void complain(const Kernel *k, const Op *op, char *error, size_t size) {
 bool decode_kernel(Kernel *k, char *error, size_t error_size) {
     static const char exit_name[] = "exit";
     static Text exit_part = {exit_name, 4};
-    static const Instruction end = {.part = &exit_part, .parts = 1, .guard = -1,
-                                    .target = -1,       .table = -1, .location = -1,
+    static const Instruction end = {.part = &exit_part,
+                                    .parts = 1,
+                                    .guard = -1,
+                                    .target = -1,
+                                    .table = -1,
+                                    .location = -1,
                                     .text = {exit_name, 4}};
     const int count = k->function->instructions;
     k->op = calloc((size_t)count + 1, sizeof *k->op);

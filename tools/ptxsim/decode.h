@@ -1,5 +1,5 @@
-/* From instructions to operations. Each family of opcodes has its own decoder (ops_*.c), which either
- * fills in the operation or leaves the instruction to the next family.
+/* From instructions to operations. Each family of opcodes has its own decoder (ops_*.c), which
+ * either fills in the operation or leaves the instruction to the next family.
  *
  * To add an opcode: find its family, add a row to its table or a branch to its decode function, and
  * write the handler. Every part of the opcode must be taken; one that is left is reported as
@@ -18,7 +18,7 @@ typedef struct Decoder {
     int next;       /* the operand that comes next */
     int16_t operands, definitions;
     int32_t value[160]; /* of the operation so far: definitions first */
-    bool bad;       /* an operand that the family does not expect */
+    bool bad;           /* an operand that the family does not expect */
 } Decoder;
 
 typedef bool (*DecodeFamily)(Decoder *d);
@@ -43,7 +43,8 @@ bool decode_matrix(Decoder *d);
 bool decode_wgmma(Decoder *d);
 bool decode_call(Decoder *d);
 
-/* ---- The opcode ------------------------------------------------------------------------------- */
+/* ---- The opcode -------------------------------------------------------------------------------
+ */
 
 /* The first part is `name`; it is then taken. */
 bool opcode_is(Decoder *d, const char *name);
@@ -74,7 +75,8 @@ typedef struct Type {
 /* False if `text` is no type. */
 bool type_of(Text text, Type *type);
 
-/* ---- Operands: in the order of the instruction; definitions come first ------------------------ */
+/* ---- Operands: in the order of the instruction; definitions come first ------------------------
+ */
 
 /* The next operand, NULL if there are no more. */
 const Operand *peek_operand(Decoder *d);
@@ -95,7 +97,8 @@ void use_address(Decoder *d, int32_t *offset);
 void define_vector(Decoder *d, unsigned bytes, int count);
 void use_vector(Decoder *d, unsigned bytes, int count);
 
-/* The elements of a list, such as the coordinates of [map, {x, y}], which is not the next operand. */
+/* The elements of a list, such as the coordinates of [map, {x, y}], which is not the next operand.
+ */
 void use_elements(Decoder *d, const Operand *list, unsigned bytes);
 
 /* A definition or source that this form of the instruction does not have: its offset is -1. */
@@ -126,7 +129,8 @@ bool done(Decoder *d, Handler run, InstructionClass class);
 /* A constant as a value. */
 int32_t constant(Kernel *kernel, uint64_t bits, unsigned bytes);
 
-/* ---- Whole kernels ---------------------------------------------------------------------------- */
+/* ---- Whole kernels ----------------------------------------------------------------------------
+ */
 
 /* Decodes kernel->function into kernel->op. False and one sentence in `error` if an instruction is
  * not supported. Variables get their addresses. */

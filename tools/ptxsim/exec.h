@@ -15,21 +15,23 @@
 #include "counts.h"
 #include "memory.h"
 #include "numeric.h"
+#include "pattern.h"
 #include "ptx.h"
 #include "race.h"
 
 enum {
     LANES = 32,
     MAX_WARPS = 32,
-    MAX_DIVERGENCE = 64,   /* frames of a warp's stack */
+    MAX_DIVERGENCE = 64, /* frames of a warp's stack */
     NAMED_BARRIERS = 16,
-    SHARED_BASE = 1024,    /* the first shared address; the system has those below */
+    SHARED_BASE = 1024, /* the first shared address; the system has those below */
     MAX_SHARED = 227 * 1024,
     MULTIPROCESSORS = 4, /* what a persistent kernel sizes its grid by */
 };
 #define ALL_LANES 0xffffffffu
 
-/* ---- Kernels ---------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------------
+ */
 
 typedef struct Warp Warp;
 typedef struct Block Block;
@@ -75,7 +77,7 @@ typedef struct Value {
 } Value;
 
 typedef struct Kernel {
-    Arena arena; /* of the operands */
+    Arena arena;      /* of the operands */
     const char *name; /* as in the source, without its parameters */
     struct Module *module;
     PtxFunction *function; /* calls inlined */
@@ -96,7 +98,8 @@ typedef struct Kernel {
     KernelCounts totals;
 } Kernel;
 
-/* ---- Blocks ----------------------------------------------------------------------------------- */
+/* ---- Blocks -----------------------------------------------------------------------------------
+ */
 
 typedef enum WarpState {
     WARP_READY,
@@ -121,11 +124,11 @@ struct Warp {
     WarpState state;
     int index; /* in the block */
     Block *block;
-    const Op *op;        /* the current operation */
-    uint32_t barrier;    /* the one waited at */
+    const Op *op;     /* the current operation */
+    uint32_t barrier; /* the one waited at */
     uint32_t wait_address, wait_parity;
-    uint64_t executed;   /* operations, of this block */
-    uint8_t *local;      /* [lane][local_bytes] */
+    uint64_t executed; /* operations, of this block */
+    uint8_t *local;    /* [lane][local_bytes] */
     Frame stack[MAX_DIVERGENCE];
     struct CopyQueue *copies; /* cp.async: async.h */
     struct BulkQueue *bulk;   /* bulk stores */
@@ -137,6 +140,11 @@ typedef struct NamedBarrier {
     uint32_t waiting;           /* warps */
     uint32_t count;             /* of predicates that were true: bar.red */
 } NamedBarrier;
+
+/* The last requests of an operation. */
+typedef struct OpPatterns {
+    Pattern shared, global;
+} OpPatterns;
 
 /* How to run: from the environment. */
 typedef struct Settings {
@@ -164,12 +172,14 @@ struct Block {
     uint64_t progress;       /* grows whenever something happens that a waiting warp may wait for */
     InstructionCount *count; /* [kernel->ops] */
     const Allocation **range; /* [kernel->ops]: what the operation accessed last */
-    Race *race;              /* NULL: not wanted */
-    jmp_buf escape;          /* fault() ends the block */
-    char report[4096];       /* what fault() has to say */
+    OpPatterns *pattern;      /* [kernel->ops]: how */
+    Race *race;               /* NULL: not wanted */
+    jmp_buf escape;           /* fault() ends the block */
+    char report[4096];        /* what fault() has to say */
 };
 
-/* ---- Running (block.c, simt.c, fault.c) ------------------------------------------------------- */
+/* ---- Running (block.c, simt.c, fault.c) -------------------------------------------------------
+ */
 
 /* Memory for blocks of one launch. NULL if the host is short of memory. */
 Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t grid[3],

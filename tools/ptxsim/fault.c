@@ -15,7 +15,8 @@ __attribute__((format(printf, 2, 3))) static void say(Block *block, const char *
     va_end(arguments);
 }
 
-/* Line `line` of a file without the blanks around it, to text[0..size); false if it cannot be read. */
+/* Line `line` of a file without the blanks around it, to text[0..size); false if it cannot be read.
+ */
 static bool read_line(const char *path, int line, char *text, size_t size) {
     FILE *file = path ? fopen(path, "r") : NULL;
     bool found = false;
@@ -40,15 +41,17 @@ static void say_place(Block *block, const Op *op, const char *indent) {
     const Location *l = module_location(ptx, op->source);
     const Location *inner = op->source->location < 0 ? NULL : &ptx->location[op->source->location];
     char line[200];
-    if (file_of(ptx, l)) say(block, "%sat %s:%d", indent, file_of(ptx, l), l->line);
-    else say(block, "%sat an unknown line (build with nvcc -lineinfo)", indent);
+    if (file_of(ptx, l))
+        say(block, "%sat %s:%d", indent, file_of(ptx, l), l->line);
+    else
+        say(block, "%sat an unknown line (build with nvcc -lineinfo)", indent);
     if (inner && inner != l && file_of(ptx, inner))
         say(block, ", which calls %s:%d", strrchr(file_of(ptx, inner), '/') + 1, inner->line);
     say(block, "\n");
     if (l && read_line(file_of(ptx, l), l->line, line, sizeof line))
         say(block, "%s    %s\n", indent, line);
-    say(block, "%sPTX %.*s\n", indent, op->source->text.length > 160 ? 160 : op->source->text.length,
-        op->source->text.at);
+    say(block, "%sPTX %.*s\n", indent,
+        op->source->text.length > 160 ? 160 : op->source->text.length, op->source->text.at);
 }
 
 static void say_thread(Block *block, const Warp *warp, int lane) {
@@ -68,8 +71,8 @@ _Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
     block->report[0] = 0;
     say(block, "ptxsim: ");
     va_start(arguments, format);
-    vsnprintf(block->report + strlen(block->report),
-              sizeof block->report - strlen(block->report), format, arguments);
+    vsnprintf(block->report + strlen(block->report), sizeof block->report - strlen(block->report),
+              format, arguments);
     va_end(arguments);
     say(block, "\n");
     say_thread(block, warp, lane);
@@ -88,8 +91,7 @@ static void say_side(Block *block, const char *which, const RaceSide *side) {
 _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
     Block *block = warp->block;
     block->report[0] = 0;
-    say(block, "ptxsim: race in shared memory at 0x%x: %s\n", race->address,
-        race_message(race->why));
+    say(block, "ptxsim: %s (shared address 0x%x)\n", race_message(race->why), race->address);
     say(block, "  in kernel %s, block (%u, %u, %u)\n", block->kernel->name, block->index[0],
         block->index[1], block->index[2]);
     say_side(block, "earlier", &race->earlier);
@@ -110,8 +112,12 @@ static void say_warp(Block *block, const Warp *warp) {
         say(block, "waits for the mbarrier at 0x%x, parity %u, %s\n", warp->wait_address,
             warp->wait_parity, place);
         break;
-    case WARP_DONE: say(block, "has ended\n"); break;
-    default: say(block, "tests again and again, %s\n", place); break;
+    case WARP_DONE:
+        say(block, "has ended\n");
+        break;
+    default:
+        say(block, "tests again and again, %s\n", place);
+        break;
     }
 }
 

@@ -11,7 +11,8 @@ bool counters_simulated(void) { return true; }
 
 void counters_reset(void) { registry_reset_counters(); }
 
-/* ---- Snapshots -------------------------------------------------------------------------------- */
+/* ---- Snapshots --------------------------------------------------------------------------------
+ */
 
 /* A snapshot that owns its arrays. Files are numbered anew, since every module has its own. */
 typedef struct Snapshot {
@@ -86,7 +87,8 @@ static bool take_snapshot(Snapshot *s) {
     return true;
 }
 
-/* ---- The interface ---------------------------------------------------------------------------- */
+/* ---- The interface ----------------------------------------------------------------------------
+ */
 
 bool counters_read(Counters *counters) {
     Snapshot snapshot;
@@ -106,7 +108,9 @@ void counters_report(FILE *out) {
 void counters_annotate(FILE *out, bool html) {
     Snapshot snapshot;
     if (!take_snapshot(&snapshot)) return;
-    if (html) annotate_html(&snapshot.counts, out);
-    else annotate_text(&snapshot.counts, out);
+    if (html)
+        annotate_html(&snapshot.counts, out);
+    else
+        annotate_text(&snapshot.counts, out);
     drop_snapshot(&snapshot);
 }

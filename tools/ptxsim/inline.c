@@ -1,6 +1,6 @@
-/* Replaces calls by the bodies of the functions they call, so that a kernel is one piece of code: the
- * rest of the simulator then knows no call stack. A function's .param variables become those that
- * the caller passes. */
+/* Replaces calls by the bodies of the functions they call, so that a kernel is one piece of code:
+ * the rest of the simulator then knows no call stack. A function's .param variables become those
+ * that the caller passes. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,8 +94,10 @@ static void copy_call(Inliner *inliner, const Instruction *in) {
     if (!are_variables(&binding.result, callee->results) ||
         !are_variables(&binding.argument, callee->parameters))
         fail(inliner, called, "called with other than its .param variables");
-    if (callee->has_body) copy_body(inliner, callee, &binding);
-    else append(inliner, *in);
+    if (callee->has_body)
+        copy_body(inliner, callee, &binding);
+    else
+        append(inliner, *in);
 }
 
 /* ret: continue after the body */
@@ -115,8 +117,8 @@ static void copy_tables(Inliner *inliner, const PtxFunction *f) {
         out->table = arena_grow(&inliner->module->arena, out->table, (size_t)out->tables,
                                 sizeof *out->table);
         JumpTable copy = f->table[t];
-        copy.target = arena_alloc(&inliner->module->arena,
-                                  (size_t)copy.targets * sizeof *copy.target);
+        copy.target =
+            arena_alloc(&inliner->module->arena, (size_t)copy.targets * sizeof *copy.target);
         memcpy(copy.target, f->table[t].target, (size_t)copy.targets * sizeof *copy.target);
         out->table[out->tables++] = copy;
     }
@@ -141,15 +143,14 @@ static Instruction copy_instruction(Inliner *inliner, const Instruction *in, con
     return copy;
 }
 
-/* Turns the targets of the copied branches from places in `f` into places in the output. place[i] is
- * where instruction i went, place[f->instructions] where the body ends. */
+/* Turns the targets of the copied branches from places in `f` into places in the output. place[i]
+ * is where instruction i went, place[f->instructions] where the body ends. */
 static void move_targets(PtxFunction *out, const PtxFunction *f, const int *place, bool is_call,
                          int first_table) {
     for (int i = 0; i < f->instructions; i++) {
         Instruction *copy = &out->code[place[i]];
         if (text_is(f->code[i].part[0], "bra")) copy->target = place[f->code[i].target];
-        if (text_is(f->code[i].part[0], "ret") && is_call)
-            copy->target = place[f->instructions];
+        if (text_is(f->code[i].part[0], "ret") && is_call) copy->target = place[f->instructions];
     }
     for (int t = 0; t < f->tables; t++)
         for (int k = 0; k < f->table[t].targets; k++)
@@ -163,11 +164,12 @@ static void copy_body(Inliner *inliner, const PtxFunction *f, const Binding *bin
     int *place = arena_alloc(&inliner->module->arena, ((size_t)f->instructions + 1) * sizeof(int));
     copy_tables(inliner, f);
     for (int i = 0; i < f->instructions; i++) {
-        Instruction copy =
-            copy_instruction(inliner, &f->code[i], binding, first_reg, first_table);
+        Instruction copy = copy_instruction(inliner, &f->code[i], binding, first_reg, first_table);
         place[i] = out->instructions;
-        if (text_is(copy.part[0], "call")) copy_call(inliner, &copy);
-        else append(inliner, copy);
+        if (text_is(copy.part[0], "call"))
+            copy_call(inliner, &copy);
+        else
+            append(inliner, copy);
     }
     place[f->instructions] = out->instructions;
     move_targets(out, f, place, binding != NULL, first_table);

@@ -34,25 +34,25 @@ typedef double f64 __attribute__((may_alias));
 #define REG(type, i) ((type *)(void *)(warp->registers + op->r[i]))
 
 /* operand 0 = value, a lane at a time; `value` may use l, the lane */
-#define EACH(type, value)                                    \
-    do {                                                     \
-        type part_[LANES];                                   \
-        type *out_ = REG(type, 0);                           \
-        type *to_ = warp->mask == ALL_LANES ? out_ : part_;  \
-        VECTORISE                                            \
+#define EACH(type, value)                                      \
+    do {                                                       \
+        type part_[LANES];                                     \
+        type *out_ = REG(type, 0);                             \
+        type *to_ = warp->mask == ALL_LANES ? out_ : part_;    \
+        VECTORISE                                              \
         for (unsigned l = 0; l < LANES; l++) to_[l] = (value); \
-        if (to_ == part_)                                    \
-            for (unsigned l = 0; l < LANES; l++)             \
-                if (warp->mask >> l & 1) out_[l] = part_[l]; \
+        if (to_ == part_)                                      \
+            for (unsigned l = 0; l < LANES; l++)               \
+                if (warp->mask >> l & 1) out_[l] = part_[l];   \
     } while (0)
 
 /* Runs a statement for each lane that executes, in order. */
-#define EACH_ACTIVE(statement)                                                  \
-    do {                                                                        \
-        for (uint32_t left_ = warp->mask; left_; left_ &= left_ - 1) {          \
-            const unsigned l = (unsigned)__builtin_ctz(left_);                  \
-            statement;                                                          \
-        }                                                                       \
+#define EACH_ACTIVE(statement)                                         \
+    do {                                                               \
+        for (uint32_t left_ = warp->mask; left_; left_ &= left_ - 1) { \
+            const unsigned l = (unsigned)__builtin_ctz(left_);         \
+            statement;                                                 \
+        }                                                              \
     } while (0)
 
 static inline uint32_t predicate(const Warp *warp, int32_t offset) {

@@ -29,7 +29,8 @@ typedef struct Launch {
     char report[sizeof((Block *)0)->report];
 } Launch;
 
-/* ---- Settings ---------------------------------------------------------------------------------- */
+/* ---- Settings ----------------------------------------------------------------------------------
+ */
 
 static bool variable_is(const char *name, const char *value) {
     const char *set = getenv(name);
@@ -54,7 +55,8 @@ static Settings read_settings(void) {
     };
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------ */
+/* ---- Blocks ------------------------------------------------------------------------------------
+ */
 
 static double now(void) {
     struct timespec time;
@@ -128,8 +130,7 @@ static void *work(void *argument) {
         pthread_mutex_unlock(&launch->lock);
         return NULL;
     }
-    while (take_block(launch, &index))
-        finish_block(launch, block, index, block_run(block, index));
+    while (take_block(launch, &index)) finish_block(launch, block, index, block_run(block, index));
     add_counts(launch, block);
     block_free(block);
     return NULL;
@@ -146,7 +147,8 @@ static void work_together(Launch *launch) {
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
 }
 
-/* ---- Launches ---------------------------------------------------------------------------------- */
+/* ---- Launches ----------------------------------------------------------------------------------
+ */
 
 static void copy_arguments(Kernel *kernel, void *const argument[]) {
     const PtxFunction *f = kernel->function;

@@ -20,12 +20,6 @@ void lexer_skip_line(Lexer *lexer) {
     while (lexer->at < lexer->end && *lexer->at != '\n') lexer->at++;
 }
 
-static void skip_line_comment(Lexer *lexer) {
-    if (at_text(lexer, "// begin inline asm")) lexer->in_asm = true;
-    if (at_text(lexer, "// end inline asm")) lexer->in_asm = false;
-    lexer_skip_line(lexer);
-}
-
 static void skip_block_comment(Lexer *lexer) {
     for (; lexer->at < lexer->end && !at_text(lexer, "*/"); lexer->at++)
         if (*lexer->at == '\n') lexer->line++;
@@ -35,7 +29,7 @@ static void skip_block_comment(Lexer *lexer) {
 void lexer_skip(Lexer *lexer) {
     for (;;) {
         if (at_text(lexer, "//")) {
-            skip_line_comment(lexer);
+            lexer_skip_line(lexer);
         } else if (at_text(lexer, "/*")) {
             skip_block_comment(lexer);
         } else if (lexer->at < lexer->end && isspace((unsigned char)*lexer->at)) {

@@ -7,7 +7,6 @@
 typedef struct Lexer {
     const char *at, *end;
     int line;
-    bool in_asm; /* the compiler's comments say that inline asm began and has not ended */
 } Lexer;
 
 /* Moves over blanks and comments. */

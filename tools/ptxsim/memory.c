@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 256, SECTOR = 32, SECTORS_A_WORD = 64 };
+enum { ALIGNMENT = 256 };
 
 /* The device's memory is one for the whole process, as a GPU's is. Sorted by address. */
 static struct {
@@ -26,8 +26,10 @@ static size_t count_below(uint64_t address) {
     size_t low = 0, high = device.count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (device.allocation[middle]->start <= address) low = middle + 1;
-        else high = middle;
+        if (device.allocation[middle]->start <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -43,7 +45,7 @@ static bool make_room(void) {
 }
 
 static size_t mark_words(const Allocation *a) {
-    return (size_t)(a->end - a->start) / SECTOR / SECTORS_A_WORD + 1;
+    return (size_t)(a->end - a->start) / MARK_SECTOR / MARK_WORD + 1;
 }
 
 static Allocation *new_allocation(void *memory, size_t bytes) {
@@ -112,16 +114,11 @@ const Allocation *memory_nearest(uint64_t address) {
     return address - below->end < above->start - address ? below : above;
 }
 
-void memory_mark(uint64_t *sectors, const Allocation *allocation, uint64_t address,
-                 uint64_t bytes) {
-    const uint64_t first = (address - allocation->start) / SECTOR;
-    const uint64_t last = (address + bytes - 1 - allocation->start) / SECTOR;
-    for (uint64_t sector = first; sector <= last; sector++) {
-        uint64_t *word = &sectors[sector / SECTORS_A_WORD];
-        const uint64_t bit = 1ull << sector % SECTORS_A_WORD;
-        if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
-            __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-    }
+void memory_mark_range(uint64_t *sectors, const Allocation *allocation, uint64_t address,
+                       uint64_t bytes) {
+    const uint64_t offset = (address - allocation->start) % MARK_SECTOR;
+    for (uint64_t at = 0; at < bytes + offset; at += MARK_SECTOR)
+        memory_mark(sectors, allocation, address - offset + at);
 }
 
 void memory_clear_marks(void) {

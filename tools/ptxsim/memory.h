@@ -1,5 +1,6 @@
-/* The device's global memory: host memory, with a record of every allocation so that each access can
- * be checked, and of the 32-byte sectors that a launch touches. A device address is a host address. */
+/* The device's global memory: host memory, with a record of every allocation so that each access
+ * can be checked, and of the 32-byte sectors that a launch touches. A device address is a host
+ * address. */
 #ifndef PTXSIM_MEMORY_H
 #define PTXSIM_MEMORY_H
 
@@ -23,7 +24,8 @@ void *memory_allocate(size_t bytes);
 /* False if `address` is not the start of an allocation. */
 bool memory_release(void *address);
 
-/* The allocation that holds address .. address + bytes, NULL: none. Valid until the next release. */
+/* The allocation that holds address .. address + bytes, NULL: none. Valid until the next release.
+ */
 const Allocation *memory_find(uint64_t address, uint64_t bytes);
 
 /* The allocation nearest to an address that is in none; NULL if there is no allocation at all. */
@@ -33,9 +35,20 @@ const Allocation *memory_nearest(uint64_t address);
 size_t memory_total_bytes(void);
 size_t memory_free_bytes(void);
 
-/* Marks the sectors of address .. address + bytes as loaded or stored; threads may do so at once. */
-void memory_mark(uint64_t *sectors, const Allocation *allocation, uint64_t address,
-                 uint64_t bytes);
+enum { MARK_SECTOR = 32, MARK_WORD = 64 }; /* bytes a sector, sectors a word of marks */
+
+/* Marks the sector of `address` as loaded or stored; threads may do so at once. */
+static inline void memory_mark(uint64_t *sectors, const Allocation *allocation, uint64_t address) {
+    const uint64_t sector = (address - allocation->start) / MARK_SECTOR;
+    const uint64_t bit = 1ull << sector % MARK_WORD;
+    uint64_t *word = &sectors[sector / MARK_WORD];
+    if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+}
+
+/* The same for all sectors of address .. address + bytes. */
+void memory_mark_range(uint64_t *sectors, const Allocation *allocation, uint64_t address,
+                       uint64_t bytes);
 
 /* Forgets the marks, and counts them. */
 void memory_clear_marks(void);

@@ -7,7 +7,10 @@
 
 #include "decode.h"
 
-/* ---- Variables -------------------------------------------------------------------------------- */
+enum { WRAPPER_LINES = 4 };
+
+/* ---- Variables --------------------------------------------------------------------------------
+ */
 
 static bool allocate_variable(Variable *v) {
     if (v->space == SPACE_SHARED || v->placed) return true;
@@ -54,7 +57,8 @@ bool module_variable(const Module *module, const char *name, void **address, siz
     return false;
 }
 
-/* ---- Names and places ------------------------------------------------------------------------- */
+/* ---- Names and places -------------------------------------------------------------------------
+ */
 
 /* The last source name of a mangled one: _Z9flash_fwdPK... is flash_fwd, and so is
  * _ZN12_GLOBAL__N_19flash_fwdE. Anything else stays as it is. */
@@ -80,12 +84,16 @@ static const char *readable_name(Arena *arena, Text mangled) {
     return copy;
 }
 
-/* The file that most kernels are in is the module's own: .file 1. */
+/* The kernels' own file is .file 1. */
+static bool belongs_to_call(const PtxModule *ptx, const Location *l) {
+    const InlinedFunction *f = l->inlined < 0 ? NULL : &ptx->inlined[l->inlined];
+    return l->file != 0 || (f && f->last_line - f->first_line < WRAPPER_LINES);
+}
+
 const Location *module_location(const PtxModule *ptx, const Instruction *in) {
     if (in->location < 0) return NULL;
     const Location *l = &ptx->location[in->location];
-    if (in->from_asm && l->parent >= 0) l = &ptx->location[l->parent];
-    while (l->file != 0 && l->parent >= 0) l = &ptx->location[l->parent];
+    while (l->parent >= 0 && belongs_to_call(ptx, l)) l = &ptx->location[l->parent];
     return l;
 }
 
@@ -94,11 +102,14 @@ void op_place(const Kernel *kernel, const Op *op, char *text, size_t size) {
     const Location *l = module_location(ptx, op->source);
     const char *file = l && l->file >= 0 && l->file < ptx->files ? ptx->file[l->file] : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
-    if (file) snprintf(text, size, "%s:%d", slash ? slash + 1 : file, l->line);
-    else snprintf(text, size, "PTX line %d", op->source->line);
+    if (file)
+        snprintf(text, size, "%s:%d", slash ? slash + 1 : file, l->line);
+    else
+        snprintf(text, size, "PTX line %d", op->source->line);
 }
 
-/* ---- Kernels ---------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------------
+ */
 
 static char *copy_text(Arena *arena, Text text) {
     char *copy = arena_alloc(arena, (size_t)text.length + 1);
@@ -165,7 +176,8 @@ Kernel *module_kernel(Module *module, const char *name, char *error, size_t erro
     return NULL;
 }
 
-/* ---- Modules ---------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------
+ */
 
 Module *module_load(const char *text, size_t length, char *error, size_t error_size) {
     Module *m = calloc(1, sizeof *m);

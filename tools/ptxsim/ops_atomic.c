@@ -1,5 +1,6 @@
-/* atom and red. PTX ISA, "Parallel Synchronization and Communication: atom, red". The lanes of a warp
- * take their turns in order; blocks that use atomics on global memory run one after another. */
+/* atom and red. PTX ISA, "Parallel Synchronization and Communication: atom, red". The lanes of a
+ * warp take their turns in order; blocks that use atomics on global memory run one after another.
+ */
 #include "access.h"
 #include "decode.h"
 #include "lanes.h"
@@ -23,16 +24,26 @@ static uint64_t integer_result(const Op *op, uint64_t old, uint64_t b, uint64_t 
     const int64_t x = (int64_t)(old << shift), y = (int64_t)(b << shift);
     const bool less = op->is_signed ? x < y : (uint64_t)x < (uint64_t)y;
     switch ((Atomic)op->mode) {
-    case ATOMIC_ADD: return old + b;
-    case ATOMIC_MIN: return less ? old : b;
-    case ATOMIC_MAX: return less ? b : old;
-    case ATOMIC_AND: return old & b;
-    case ATOMIC_OR: return old | b;
-    case ATOMIC_XOR: return old ^ b;
-    case ATOMIC_EXCH: return b;
-    case ATOMIC_CAS: return old == b ? c : old;
-    case ATOMIC_INC: return old >= b ? 0 : old + 1;
-    default: return old == 0 || old > b ? b : old - 1;
+    case ATOMIC_ADD:
+        return old + b;
+    case ATOMIC_MIN:
+        return less ? old : b;
+    case ATOMIC_MAX:
+        return less ? b : old;
+    case ATOMIC_AND:
+        return old & b;
+    case ATOMIC_OR:
+        return old | b;
+    case ATOMIC_XOR:
+        return old ^ b;
+    case ATOMIC_EXCH:
+        return b;
+    case ATOMIC_CAS:
+        return old == b ? c : old;
+    case ATOMIC_INC:
+        return old >= b ? 0 : old + 1;
+    default:
+        return old == 0 || old > b ? b : old - 1;
     }
 }
 
@@ -73,22 +84,22 @@ static void run_atomic(Warp *warp, const Op *op) {
 }
 
 static void take_qualifiers(Decoder *d) {
-    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster",
-                                        "gpu", "sys", "noftz", NULL};
+    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "cta",
+                                        "cluster", "gpu",     "sys",     "noftz",   NULL};
     while (take_one(d, names) >= 0) continue;
 }
 
 bool decode_atomic(Decoder *d) {
-    static const char *const names[] = {"add", "min", "max", "and", "or", "xor",
+    static const char *const names[] = {"add",  "min", "max", "and", "or", "xor",
                                         "exch", "cas", "inc", "dec", NULL};
     const bool returns = opcode_is(d, "atom");
     Type type;
     Op *op = d->op;
     if ((!returns && !opcode_is(d, "red")) || !type_of(take_last(d), &type)) return false;
     take_qualifiers(d);
-    op->space = take(d, "global")                              ? SPACE_GLOBAL
+    op->space = take(d, "global")                             ? SPACE_GLOBAL
                 : take(d, "shared") || take(d, "shared::cta") ? SPACE_SHARED
-                                                               : SPACE_GENERIC;
+                                                              : SPACE_GENERIC;
     const int what = take_one(d, names);
     const bool is_float = type.kind == 'f' || type.kind == 'h' || type.kind == 'g';
     if (what < 0 || type.bytes == 1 || type.bytes > 8) return false;
@@ -98,12 +109,16 @@ bool decode_atomic(Decoder *d) {
     op->bytes = type.bytes;
     op->is_signed = type.kind == 's';
     op->bf16 = type.kind == 'g';
-    if (returns) define(d, type.bytes);
-    else absent(d, true);
+    if (returns)
+        define(d, type.bytes);
+    else
+        absent(d, true);
     use_address(d, &op->offset);
     use(d, type.bytes);
-    if (what == ATOMIC_CAS) use(d, type.bytes);
-    else absent(d, false);
+    if (what == ATOMIC_CAS)
+        use(d, type.bytes);
+    else
+        absent(d, false);
     if (op->space != SPACE_SHARED) d->kernel->in_order = true;
     if (op->space != SPACE_GLOBAL && op->bytes < d->kernel->race_granule)
         d->kernel->race_granule = op->bytes;

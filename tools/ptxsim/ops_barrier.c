@@ -2,7 +2,13 @@
 #include "decode.h"
 #include "lanes.h"
 
-typedef enum BarrierMode { BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR } BarrierMode;
+typedef enum BarrierMode {
+    BAR_SYNC,
+    BAR_ARRIVE,
+    BAR_RED_POPC,
+    BAR_RED_AND,
+    BAR_RED_OR
+} BarrierMode;
 
 static uint32_t live_threads(const Block *block) {
     uint32_t threads = 0;
@@ -16,10 +22,17 @@ static void write_result(Warp *warp, const NamedBarrier *barrier) {
     const Op *op = warp->op;
     const uint32_t count = barrier->count, all = barrier->arrived;
     switch ((BarrierMode)op->mode) {
-    case BAR_RED_POPC: EACH(u32, count); break;
-    case BAR_RED_AND: set_predicate(warp, op->r[0], count == all ? ALL_LANES : 0); break;
-    case BAR_RED_OR: set_predicate(warp, op->r[0], count ? ALL_LANES : 0); break;
-    default: break;
+    case BAR_RED_POPC:
+        EACH(u32, count);
+        break;
+    case BAR_RED_AND:
+        set_predicate(warp, op->r[0], count == all ? ALL_LANES : 0);
+        break;
+    case BAR_RED_OR:
+        set_predicate(warp, op->r[0], count ? ALL_LANES : 0);
+        break;
+    default:
+        break;
     }
 }
 
@@ -68,8 +81,8 @@ static void run_barrier(Warp *warp, const Op *op) {
         const uint32_t values = predicate(warp, op->r[3]);
         /* lanes that have ended, or that the block never had, do not hinder bar.red.and */
         const uint32_t missing = op->mode == BAR_RED_AND ? ~warp->live : 0;
-        barrier->count += (uint32_t)__builtin_popcount(
-            ((op->negated ? ~values : values) & warp->mask) | missing);
+        barrier->count +=
+            (uint32_t)__builtin_popcount(((op->negated ? ~values : values) & warp->mask) | missing);
     }
     if (warp->block->race) race_barrier_arrive(warp->block->race, id, (unsigned)warp->index);
     if (op->mode != BAR_ARRIVE) {
@@ -88,8 +101,10 @@ static bool decode_red(Decoder *d) {
     if (!take(d, mode == 0 ? "u32" : "pred")) return false;
     define(d, mode == 0 ? 4 : PREDICATE_BYTES);
     use(d, 4);
-    if (d->in->operands == 4) use(d, 4);
-    else absent(d, false);
+    if (d->in->operands == 4)
+        use(d, 4);
+    else
+        absent(d, false);
     use_predicate(d, &d->op->negated);
     return done(d, run_barrier, CLASS_BARRIER);
 }
@@ -103,8 +118,10 @@ bool decode_barrier(Decoder *d) {
     if (d->op->mode == BAR_SYNC && !take(d, "sync")) return false;
     absent(d, true);
     use(d, 4);
-    if (d->in->operands == 2) use(d, 4);
-    else absent(d, false);
+    if (d->in->operands == 2)
+        use(d, 4);
+    else
+        absent(d, false);
     absent(d, false);
     return done(d, run_barrier, CLASS_BARRIER);
 }

@@ -2,11 +2,11 @@
  * completes on an mbarrier; stores are in groups of the thread, as cp.async is. */
 #include "access.h"
 #include "async.h"
-#include "banks.h"
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Landing ----------------------------------------------------------------------------------- */
+/* ---- Landing -----------------------------------------------------------------------------------
+ */
 
 static void move_plain(const Bulk *bulk, bool loads) {
     uint8_t *shared = shared_zero(bulk->warp->block) + bulk->shared;
@@ -18,14 +18,18 @@ static void move_box(const Bulk *bulk, bool loads) {
     uint8_t *shared = shared_zero(bulk->warp->block);
     TensorRows rows = tensor_rows(&bulk->map, bulk->start);
     for (TensorRow row; tensor_rows_next(&rows, &row);) {
-        if (loads) tensor_row_load(&bulk->map, &row, shared, bulk->shared);
-        else tensor_row_store(&bulk->map, &row, shared, bulk->shared);
+        if (loads)
+            tensor_row_load(&bulk->map, &row, shared, bulk->shared);
+        else
+            tensor_row_store(&bulk->map, &row, shared, bulk->shared);
     }
 }
 
 static void move(const Bulk *bulk, bool loads) {
-    if (bulk->map.rank) move_box(bulk, loads);
-    else move_plain(bulk, loads);
+    if (bulk->map.rank)
+        move_box(bulk, loads);
+    else
+        move_plain(bulk, loads);
 }
 
 void bulk_land(Block *block, int i) {
@@ -42,7 +46,8 @@ void bulk_land(Block *block, int i) {
     bulk.warp->op = current;
 }
 
-/* ---- Checks at the issue ----------------------------------------------------------------------- */
+/* ---- Checks at the issue -----------------------------------------------------------------------
+ */
 
 static uint64_t sectors_of(uint64_t address, uint64_t bytes) {
     return bytes ? (address + bytes - 1) / SECTOR_BYTES - address / SECTOR_BYTES + 1 : 0;
@@ -75,15 +80,18 @@ static void check_global(const Bulk *bulk, AccessKind kind) {
 static void check_alignment(const Bulk *bulk) {
     const unsigned need = bulk->map.rank ? TENSORMAP_SHARED_ALIGNMENT : 16;
     if (bulk->shared % need)
-        fault(bulk->warp, (int)bulk->lane, "the shared address 0x%x of a bulk copy is not %u-byte "
-              "aligned", bulk->shared, need);
+        fault(bulk->warp, (int)bulk->lane,
+              "the shared address 0x%x of a bulk copy is not %u-byte "
+              "aligned",
+              bulk->shared, need);
     if (!bulk->map.rank && (bulk->global % 16 || bulk->bytes % 16))
         fault(bulk->warp, (int)bulk->lane,
               "a bulk copy of %u bytes at global 0x%llx: both must be multiples of 16", bulk->bytes,
               (unsigned long long)bulk->global);
 }
 
-/* ---- Handlers ---------------------------------------------------------------------------------- */
+/* ---- Handlers ----------------------------------------------------------------------------------
+ */
 
 static void read_map(Warp *warp, unsigned lane, uint64_t address, Bulk *bulk) {
     if (address % TENSORMAP_ALIGNMENT)
@@ -138,8 +146,8 @@ static void issue_store(Warp *warp, Bulk *bulk) {
     shared_require_written(warp, (int)bulk->lane, bulk->shared, bulk->bytes);
     check_global(bulk, ACCESS_STORE);
     if (block->race &&
-        race_async_read(block->race, (unsigned)warp->index, RACE_BULK, 1, &bulk->shared, bulk->bytes,
-                        (uint32_t)bulk->op->index, &report))
+        race_async_read(block->race, (unsigned)warp->index, RACE_BULK, 1, &bulk->shared,
+                        bulk->bytes, (uint32_t)bulk->op->index, &report))
         fault_race(warp, &report);
     if (!block->settings->late) move(bulk, false);
     bulk->group = queue->groups[bulk->lane];
@@ -151,8 +159,10 @@ static void run_bulk(Warp *warp, const Op *op) {
     EACH_ACTIVE({
         Bulk bulk = describe(warp, op, l);
         check_alignment(&bulk);
-        if (op->mode) issue_store(warp, &bulk);
-        else issue_load(warp, &bulk);
+        if (op->mode)
+            issue_store(warp, &bulk);
+        else
+            issue_load(warp, &bulk);
     });
 }
 
@@ -169,8 +179,8 @@ static void run_wait(Warp *warp, const Op *op) {
     for (int i = 0; i < queue->count; i++) {
         const Bulk *bulk = &queue->bulk[i];
         const uint32_t left = (uint32_t)op->number;
-        const bool over = warp->mask >> bulk->lane & 1 &&
-                          bulk->group + left < queue->groups[bulk->lane];
+        const bool over =
+            warp->mask >> bulk->lane & 1 && bulk->group + left < queue->groups[bulk->lane];
         if (over && warp->block->settings->late) move(bulk, false);
         if (!over) queue->bulk[kept++] = *bulk;
     }
@@ -184,7 +194,8 @@ static void run_prefetch(Warp *warp, const Op *op) {
     (void)op;
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------- */
+/* ---- Decoding ----------------------------------------------------------------------------------
+ */
 
 static bool take_shared(Decoder *d) { return take(d, "shared::cluster") || take(d, "shared::cta"); }
 
@@ -215,13 +226,17 @@ static bool decode_transfer(Decoder *d, bool stores) {
     const uint8_t width = op->address_width;
     use_nth_address(d, second, &op->second_offset);
     d->bad |= op->address_width != 8;
-    if (mbarrier >= 0) use_nth_address(d, mbarrier, &op->number);
-    else absent(d, false);
+    if (mbarrier >= 0)
+        use_nth_address(d, mbarrier, &op->number);
+    else
+        absent(d, false);
     d->bad |= mbarrier >= 0 && op->address_width != width;
     op->address_width = width;
     d->next = size;
-    if (size >= 0) use(d, 4);
-    else absent(d, false);
+    if (size >= 0)
+        use(d, 4);
+    else
+        absent(d, false);
     if (tensor) use_elements(d, &d->in->operand[second], 4);
     d->bad |= tensor && d->in->operand[second].elements != op->elements;
     d->next = operands; /* a cache policy is not looked at */

@@ -22,7 +22,8 @@ static const char *device_text(uint64_t address) {
     return a && memchr(text, 0, (size_t)(a->end - address)) ? text : "?";
 }
 
-/* ---- printf: the second argument points to the values, in order, each at its alignment --------- */
+/* ---- printf: the second argument points to the values, in order, each at its alignment ---------
+ */
 
 static const uint8_t *value_bytes(const Warp *warp, uint64_t address, unsigned l) {
     const uint32_t bytes = warp->block->kernel->local_bytes;
@@ -52,13 +53,18 @@ static const char *print_value(const Warp *warp, unsigned l, const char *format,
     snprintf(one, sizeof one, "%.*s%s%c", (int)flags, format, is_long ? "ll" : "", kind);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (is_float) printf(one, double_of(value));
-    else if (is_text) printf(one, device_text(value));
-    else if (kind == 'p') printf(one, (void *)(uintptr_t)value);
-    else if (kind == 'c') printf(one, (int)value);
+    if (is_float)
+        printf(one, double_of(value));
+    else if (is_text)
+        printf(one, device_text(value));
+    else if (kind == 'p')
+        printf(one, (void *)(uintptr_t)value);
+    else if (kind == 'c')
+        printf(one, (int)value);
     else if (kind == 'd' || kind == 'i')
         printf(one, wide ? (long long)value : (long long)(int32_t)value);
-    else printf(one, (unsigned long long)value);
+    else
+        printf(one, (unsigned long long)value);
 #pragma GCC diagnostic pop
     return format + length + 1;
 }
@@ -80,7 +86,8 @@ static void run_printf(Warp *warp, const Op *op) {
     EACH_ACTIVE(print(warp, l, device_text(argument(warp, op, 0, l)), argument(warp, op, 1, l)));
 }
 
-/* ---- assert: expression, file, line, function --------------------------------------------------- */
+/* ---- assert: expression, file, line, function ---------------------------------------------------
+ */
 
 static void run_assert(Warp *warp, const Op *op) {
     const unsigned l = first_lane(warp->mask);
@@ -89,7 +96,8 @@ static void run_assert(Warp *warp, const Op *op) {
           device_text(argument(warp, op, 3, l)));
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------- */
+/* ---- Decoding -----------------------------------------------------------------------------------
+ */
 
 bool decode_call(Decoder *d) {
     if (!opcode_is(d, "call")) return false;

@@ -3,7 +3,8 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Comparisons ------------------------------------------------------------------------------- */
+/* ---- Comparisons -------------------------------------------------------------------------------
+ */
 
 typedef enum Comparison {
     COMPARE_EQ,
@@ -22,17 +23,18 @@ typedef enum Comparison {
     COMPARE_NAN,
 } Comparison;
 
-static const char *const comparison_names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ", "neu",
-                                               "ltu", "leu", "gtu", "geu", "num", "nan", NULL};
+static const char *const comparison_names[] = {"eq",  "ne",  "lt",  "le",  "gt",
+                                               "ge",  "equ", "neu", "ltu", "leu",
+                                               "gtu", "geu", "num", "nan", NULL};
 
 /* The bits of the lanes for which `relation` holds. The loop over bytes vectorises, and the bytes'
  * lowest bits are gathered by a multiplication, eight at a time. */
-#define GATHER(relation)                                                            \
-    {                                                                               \
-        uint8_t holds[LANES];                                                       \
-        VECTORISE                                                                   \
-        for (unsigned l = 0; l < LANES; l++) holds[l] = (relation) ? 1 : 0;         \
-        return gather_bits(holds);                                                  \
+#define GATHER(relation)                                                    \
+    {                                                                       \
+        uint8_t holds[LANES];                                               \
+        VECTORISE                                                           \
+        for (unsigned l = 0; l < LANES; l++) holds[l] = (relation) ? 1 : 0; \
+        return gather_bits(holds);                                          \
     }
 
 static inline uint32_t gather_bits(const uint8_t holds[LANES]) {
@@ -46,25 +48,39 @@ static inline uint32_t gather_bits(const uint8_t holds[LANES]) {
 }
 
 /* The last two are never asked of integers. a == a is false for a NaN. */
-#define COMPARE(name, T)                                                          \
+#define COMPARE(name, T)                                                                \
     CLONES static uint32_t name(const void *left, const void *right, Comparison what) { \
-        const T *a = left, *b = right;                                            \
-        switch (what) {                                                           \
-        case COMPARE_EQ: GATHER(a[l] == b[l])                                     \
-        case COMPARE_NE: GATHER((a[l] < b[l]) | (a[l] > b[l]))                    \
-        case COMPARE_LT: GATHER(a[l] < b[l])                                      \
-        case COMPARE_LE: GATHER(a[l] <= b[l])                                     \
-        case COMPARE_GT: GATHER(a[l] > b[l])                                      \
-        case COMPARE_GE: GATHER(a[l] >= b[l])                                     \
-        case COMPARE_EQU: GATHER(!((a[l] < b[l]) | (a[l] > b[l])))                \
-        case COMPARE_NEU: GATHER(!(a[l] == b[l]))                                 \
-        case COMPARE_LTU: GATHER(!(a[l] >= b[l]))                                 \
-        case COMPARE_LEU: GATHER(!(a[l] > b[l]))                                  \
-        case COMPARE_GTU: GATHER(!(a[l] <= b[l]))                                 \
-        case COMPARE_GEU: GATHER(!(a[l] < b[l]))                                  \
-        case COMPARE_NUM: GATHER((a[l] == a[l]) & (b[l] == b[l]))                 \
-        default: GATHER((a[l] != a[l]) | (b[l] != b[l]))                          \
-        }                                                                         \
+        const T *a = left, *b = right;                                                  \
+        switch (what) {                                                                 \
+        case COMPARE_EQ:                                                                \
+            GATHER(a[l] == b[l])                                                        \
+        case COMPARE_NE:                                                                \
+            GATHER((a[l] < b[l]) | (a[l] > b[l]))                                       \
+        case COMPARE_LT:                                                                \
+            GATHER(a[l] < b[l])                                                         \
+        case COMPARE_LE:                                                                \
+            GATHER(a[l] <= b[l])                                                        \
+        case COMPARE_GT:                                                                \
+            GATHER(a[l] > b[l])                                                         \
+        case COMPARE_GE:                                                                \
+            GATHER(a[l] >= b[l])                                                        \
+        case COMPARE_EQU:                                                               \
+            GATHER(!((a[l] < b[l]) | (a[l] > b[l])))                                    \
+        case COMPARE_NEU:                                                               \
+            GATHER(!(a[l] == b[l]))                                                     \
+        case COMPARE_LTU:                                                               \
+            GATHER(!(a[l] >= b[l]))                                                     \
+        case COMPARE_LEU:                                                               \
+            GATHER(!(a[l] > b[l]))                                                      \
+        case COMPARE_GTU:                                                               \
+            GATHER(!(a[l] <= b[l]))                                                     \
+        case COMPARE_GEU:                                                               \
+            GATHER(!(a[l] < b[l]))                                                      \
+        case COMPARE_NUM:                                                               \
+            GATHER((a[l] == a[l]) & (b[l] == b[l]))                                     \
+        default:                                                                        \
+            GATHER((a[l] != a[l]) | (b[l] != b[l]))                                     \
+        }                                                                               \
     }
 COMPARE(compare_u16, u16)
 COMPARE(compare_s16, s16)
@@ -108,24 +124,29 @@ static const struct {
     unsigned bytes;
     Compare compare;
 } comparisons[] = {
-    {"u16", 2, compare_u16}, {"b16", 2, compare_u16}, {"s16", 2, compare_s16},
-    {"u32", 4, compare_u32}, {"b32", 4, compare_u32}, {"s32", 4, compare_s32},
-    {"u64", 8, compare_u64}, {"b64", 8, compare_u64}, {"s64", 8, compare_s64},
-    {"f32", 4, compare_f32}, {"f64", 8, compare_f64}, {"f16", 2, compare_f16},
+    {"u16", 2, compare_u16},   {"b16", 2, compare_u16}, {"s16", 2, compare_s16},
+    {"u32", 4, compare_u32},   {"b32", 4, compare_u32}, {"s32", 4, compare_s32},
+    {"u64", 8, compare_u64},   {"b64", 8, compare_u64}, {"s64", 8, compare_s64},
+    {"f32", 4, compare_f32},   {"f64", 8, compare_f64}, {"f16", 2, compare_f16},
     {"bf16", 2, compare_bf16},
 };
 
-/* The result of the comparison and its complement, each combined with a predicate if there is one. */
+/* The result of the comparison and its complement, each combined with a predicate if there is one.
+ */
 typedef enum Combination { COMBINE_NOT, COMBINE_AND, COMBINE_OR, COMBINE_XOR } Combination;
 
 static uint32_t combine(const Warp *warp, const Op *op, int32_t other, uint32_t bits) {
     uint32_t with = other < 0 ? 0 : predicate(warp, other);
     if (op->negated) with = ~with;
     switch ((Combination)op->rounding) {
-    case COMBINE_AND: return bits & with;
-    case COMBINE_OR: return bits | with;
-    case COMBINE_XOR: return bits ^ with;
-    default: return bits;
+    case COMBINE_AND:
+        return bits & with;
+    case COMBINE_OR:
+        return bits | with;
+    case COMBINE_XOR:
+        return bits ^ with;
+    default:
+        return bits;
     }
 }
 
@@ -146,8 +167,10 @@ static void run_setp(Warp *warp, const Op *op) {
 static void run_set(Warp *warp, const Op *op) {
     const uint32_t bits = combine(warp, op, op->r[3], compare(warp, op, 1));
     const uint32_t yes = (uint32_t)op->number;
-    if (op->width == 2) EACH(u16, (uint16_t)(bits >> l & 1 ? yes : 0));
-    else EACH(u32, bits >> l & 1 ? yes : 0);
+    if (op->width == 2)
+        EACH(u16, (uint16_t)(bits >> l & 1 ? yes : 0));
+    else
+        EACH(u32, bits >> l & 1 ? yes : 0);
 }
 
 /* A pair of halves: each half is compared and set by itself. */
@@ -159,7 +182,8 @@ static void run_set_pair(Warp *warp, const Op *op) {
         x[0][l] = (uint16_t)a[l], x[1][l] = (uint16_t)(a[l] >> 16);
         y[0][l] = (uint16_t)b[l], y[1][l] = (uint16_t)(b[l] >> 16);
     }
-    for (int h = 0; h < 2; h++) bits[h] = compare_halves(x[h], y[h], (Comparison)op->mode, op->bf16);
+    for (int h = 0; h < 2; h++)
+        bits[h] = compare_halves(x[h], y[h], (Comparison)op->mode, op->bf16);
     const uint32_t yes = (uint32_t)op->number;
     EACH(u32, (bits[0] >> l & 1 ? yes : 0) | (bits[1] >> l & 1 ? yes : 0) << 16);
 }
@@ -173,36 +197,37 @@ static void run_setp_pair(Warp *warp, const Op *op) {
         y[0][l] = (uint16_t)b[l], y[1][l] = (uint16_t)(b[l] >> 16);
     }
     for (int h = 0; h < 2; h++)
-        set_predicate(warp, op->r[h],
-                      compare_halves(x[h], y[h], (Comparison)op->mode, op->bf16));
+        set_predicate(warp, op->r[h], compare_halves(x[h], y[h], (Comparison)op->mode, op->bf16));
 }
 
-/* ---- Selection --------------------------------------------------------------------------------- */
+/* ---- Selection ---------------------------------------------------------------------------------
+ */
 
-#define SELECT(name, T)                                     \
-    CLONES static void name(Warp *warp, const Op *op) {     \
-        const T *a = REG(T, 1), *b = REG(T, 2);             \
-        uint32_t choice = predicate(warp, op->r[3]);        \
-        if (op->negated) choice = ~choice;                  \
-        EACH(T, choice >> l & 1 ? a[l] : b[l]);             \
+#define SELECT(name, T)                                 \
+    CLONES static void name(Warp *warp, const Op *op) { \
+        const T *a = REG(T, 1), *b = REG(T, 2);         \
+        uint32_t choice = predicate(warp, op->r[3]);    \
+        if (op->negated) choice = ~choice;              \
+        EACH(T, choice >> l & 1 ? a[l] : b[l]);         \
     }
 SELECT(select_16, u16)
 SELECT(select_32, u32)
 SELECT(select_64, u64)
 
 /* slct d, a, b, c: a if c >= 0, else b; a NaN gives b. Operand 3 is 32 bits wide. */
-#define SLCT(name, T, C)                                     \
-    static void name(Warp *warp, const Op *op) {             \
-        const T *a = REG(T, 1), *b = REG(T, 2);              \
-        const C *c = REG(C, 3);                              \
-        EACH(T, c[l] >= 0 ? a[l] : b[l]);                    \
+#define SLCT(name, T, C)                         \
+    static void name(Warp *warp, const Op *op) { \
+        const T *a = REG(T, 1), *b = REG(T, 2);  \
+        const C *c = REG(C, 3);                  \
+        EACH(T, c[l] >= 0 ? a[l] : b[l]);        \
     }
 SLCT(slct_32_s32, u32, s32)
 SLCT(slct_64_s32, u64, s32)
 SLCT(slct_32_f32, u32, f32)
 SLCT(slct_64_f32, u64, f32)
 
-/* ---- Logic of predicates ----------------------------------------------------------------------- */
+/* ---- Logic of predicates -----------------------------------------------------------------------
+ */
 
 static void run_predicate_logic(Warp *warp, const Op *op) {
     uint32_t a = predicate(warp, op->r[1]), b = op->operands > 2 ? predicate(warp, op->r[2]) : 0;
@@ -212,7 +237,8 @@ static void run_predicate_logic(Warp *warp, const Op *op) {
     set_predicate(warp, op->r[0], results[op->mode]);
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------- */
+/* ---- Decoding ----------------------------------------------------------------------------------
+ */
 
 static int take_comparison(Decoder *d) {
     static const char *const unsigned_names[] = {"lo", "ls", "hi", "hs", NULL};
@@ -239,8 +265,10 @@ static bool decode_comparison(Decoder *d, Type *type) {
 }
 
 static void use_combination(Decoder *d) {
-    if (d->op->rounding == COMBINE_NOT) absent(d, false);
-    else use_predicate(d, &d->op->negated);
+    if (d->op->rounding == COMBINE_NOT)
+        absent(d, false);
+    else
+        use_predicate(d, &d->op->negated);
 }
 
 static bool has_second(const Decoder *d) { return d->in->operands > 1 && d->in->operand[1].second; }
@@ -250,8 +278,10 @@ static bool decode_setp(Decoder *d) {
     if (!opcode_is(d, "setp") || !decode_comparison(d, &type)) return false;
     if (type.pair && (!has_second(d) || d->op->rounding != COMBINE_NOT)) return false;
     define(d, PREDICATE_BYTES);
-    if (has_second(d)) define(d, PREDICATE_BYTES);
-    else absent(d, true);
+    if (has_second(d))
+        define(d, PREDICATE_BYTES);
+    else
+        absent(d, true);
     use(d, type.bytes);
     use(d, type.bytes);
     use_combination(d);
@@ -283,7 +313,10 @@ static bool decode_select(Decoder *d) {
     use(d, type.bytes);
     use(d, type.bytes);
     use_predicate(d, &d->op->negated);
-    return done(d, type.bytes == 2 ? select_16 : type.bytes == 4 ? select_32 : select_64,
+    return done(d,
+                type.bytes == 2   ? select_16
+                : type.bytes == 4 ? select_32
+                                  : select_64,
                 CLASS_MOVE);
 }
 
@@ -295,8 +328,7 @@ static bool decode_slct(Decoder *d) {
     take(d, "ftz");
     if (by.bytes != 4 || (type.bytes != 4 && type.bytes != 8)) return false;
     use_pattern(d, type.bytes == 4 ? "4=444" : "8=884");
-    if (by.kind == 'f')
-        return done(d, type.bytes == 4 ? slct_32_f32 : slct_64_f32, CLASS_MOVE);
+    if (by.kind == 'f') return done(d, type.bytes == 4 ? slct_32_f32 : slct_64_f32, CLASS_MOVE);
     return done(d, type.bytes == 4 ? slct_32_s32 : slct_64_s32, CLASS_MOVE);
 }
 

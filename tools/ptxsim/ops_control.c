@@ -1,4 +1,5 @@
-/* Branches, the end of a thread, and instructions that change nothing a functional simulator knows. */
+/* Branches, the end of a thread, and instructions that change nothing a functional simulator knows.
+ */
 #include "decode.h"
 #include "lanes.h"
 
@@ -51,7 +52,8 @@ static bool decode_fence(Decoder *d) {
         return done(d, run_nothing, CLASS_OTHER);
     }
     if (!opcode_is(d, "fence")) return false;
-    const bool asynchronous = take(d, "proxy") && (take(d, "async") || take(d, "async::shared::cta"));
+    const bool asynchronous =
+        take(d, "proxy") && (take(d, "async") || take(d, "async::shared::cta"));
     take_all(d);
     d->next = d->in->operands; /* a fence of tensor maps names one */
     return done(d, asynchronous ? run_proxy_fence : run_nothing, CLASS_OTHER);
@@ -59,8 +61,9 @@ static bool decode_fence(Decoder *d) {
 
 /* Hints and settings of the hardware: their operands do not matter. */
 static bool decode_ignored(Decoder *d) {
-    static const char *const names[] = {"setmaxnreg", "griddepcontrol", "prefetch", "prefetchu",
-                                        "pmevent",    "discard",        "applypriority", NULL};
+    static const char *const names[] = {
+        "setmaxnreg", "griddepcontrol", "prefetch",      "prefetchu",
+        "pmevent",    "discard",        "applypriority", NULL};
     for (int i = 0; names[i]; i++) {
         if (!opcode_is(d, names[i])) continue;
         take_all(d);

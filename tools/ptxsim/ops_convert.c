@@ -4,7 +4,8 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Fast ones --------------------------------------------------------------------------------- */
+/* ---- Fast ones ---------------------------------------------------------------------------------
+ */
 
 #define CONVERT(name, D, A, value)                      \
     CLONES static void name(Warp *warp, const Op *op) { \
@@ -25,10 +26,10 @@ CONVERT(f32_from_s32, f32, s32, a[l])
 CONVERT(f32_from_u32, f32, u32, a[l])
 
 /* Two fp32 to a pair: the first source is the upper half. */
-#define PAIR(name, from)                                                              \
-    CLONES static void name(Warp *warp, const Op *op) {                               \
-        const f32 *high = REG(f32, 1), *low = REG(f32, 2);                            \
-        EACH(u32, (uint32_t)from(high[l]) << 16 | (uint32_t)from(low[l]));            \
+#define PAIR(name, from)                                                   \
+    CLONES static void name(Warp *warp, const Op *op) {                    \
+        const f32 *high = REG(f32, 1), *low = REG(f32, 2);                 \
+        EACH(u32, (uint32_t)from(high[l]) << 16 | (uint32_t)from(low[l])); \
     }
 static inline uint16_t relu_half(float x) { return half_from_float(relu(x)); }
 static inline uint16_t relu_bf16(float x) { return bf16_from_float(relu(x)); }
@@ -44,7 +45,8 @@ PAIR(bf16x2_from_f32_rz, bf16_rz)
 CONVERT(tf32_rna, u32, f32, tf32_from_float_rna(a[l]))
 CONVERT(tf32_rounded, u32, f32, tf32_from_float(a[l], (Rounding)op->rounding))
 
-/* ---- The general one --------------------------------------------------------------------------- */
+/* ---- The general one ---------------------------------------------------------------------------
+ */
 
 /* What Op.number and Op.target hold: the types, packed, so that the handler needs no table. */
 typedef struct Conversion {
@@ -62,16 +64,21 @@ static bool is_float(Type type) { return type.kind == 'f' || type.kind == 'h' ||
 
 static double float_value(Type type, uint64_t bits) {
     switch (type.kind) {
-    case 'h': return (double)half_to_float((uint16_t)bits);
-    case 'g': return (double)bf16_to_float((uint16_t)bits);
-    default: return type.bytes == 8 ? double_of(bits) : (double)float_of((uint32_t)bits);
+    case 'h':
+        return (double)half_to_float((uint16_t)bits);
+    case 'g':
+        return (double)bf16_to_float((uint16_t)bits);
+    default:
+        return type.bytes == 8 ? double_of(bits) : (double)float_of((uint32_t)bits);
     }
 }
 
 static uint64_t float_bits(Type type, double value, Rounding mode) {
     switch (type.kind) {
-    case 'h': return half_from_double(value, mode);
-    case 'g': return bf16_from_double(value, mode);
+    case 'h':
+        return half_from_double(value, mode);
+    case 'g':
+        return bf16_from_double(value, mode);
     default:
         if (type.bytes == 8) return bits_of_double(value);
         return bits_of(float_from_double(value, mode));
@@ -81,7 +88,8 @@ static uint64_t float_bits(Type type, double value, Rounding mode) {
 /* The low bytes of a register as the type's value, extended to 64 bits. */
 static uint64_t extend(Type type, uint64_t bits) {
     const unsigned shift = 64 - 8 * type.bytes;
-    return type.kind == 's' ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits << shift >> shift;
+    return type.kind == 's' ? (uint64_t)((int64_t)(bits << shift) >> shift)
+                            : bits << shift >> shift;
 }
 
 static uint64_t integer_to_integer(const Op *op, Conversion c, uint64_t bits) {
@@ -100,8 +108,7 @@ static uint64_t integer_to_integer(const Op *op, Conversion c, uint64_t bits) {
 static uint64_t integer_to_float(const Op *op, Conversion c, uint64_t bits) {
     const bool is_signed = c.from.kind == 's';
     if (c.to.bytes == 8) return bits_of_double(is_signed ? (double)(int64_t)bits : (double)bits);
-    const double value =
-        is_signed ? double_from_signed((int64_t)bits) : double_from_unsigned(bits);
+    const double value = is_signed ? double_from_signed((int64_t)bits) : double_from_unsigned(bits);
     return float_bits(c.to, value, (Rounding)op->rounding);
 }
 
@@ -136,16 +143,17 @@ static void run_convert(Warp *warp, const Op *op) {
     });
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------- */
+/* ---- Decoding ----------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *to, *from;
     Handler run;
 } fast[] = {
-    {"f32", "f16", f32_from_f16}, {"f32", "bf16", f32_from_bf16}, {"f16", "f32", f16_from_f32},
-    {"bf16", "f32", bf16_from_f32}, {"s64", "s32", s64_from_s32}, {"u64", "u32", u64_from_u32},
-    {"u32", "u64", u32_from_u64}, {"s32", "s64", u32_from_u64},   {"u32", "u16", u32_from_u16},
-    {"u16", "u32", u16_from_u32}, {"s32", "s16", s32_from_s16},   {"f32", "s32", f32_from_s32},
+    {"f32", "f16", f32_from_f16},   {"f32", "bf16", f32_from_bf16}, {"f16", "f32", f16_from_f32},
+    {"bf16", "f32", bf16_from_f32}, {"s64", "s32", s64_from_s32},   {"u64", "u32", u64_from_u32},
+    {"u32", "u64", u32_from_u64},   {"s32", "s64", u32_from_u64},   {"u32", "u16", u32_from_u16},
+    {"u16", "u32", u16_from_u32},   {"s32", "s16", s32_from_s16},   {"f32", "s32", f32_from_s32},
     {"f32", "u32", f32_from_u32},
 };
 
@@ -184,8 +192,8 @@ static unsigned width_of(const Decoder *d, int operand, Type type) {
 static Handler choose(const Decoder *d, Text to, Text from, bool plain) {
     const Op *op = d->op;
     for (size_t i = 0; plain && i < sizeof fast / sizeof *fast; i++)
-        if (text_is(to, fast[i].to) && text_is(from, fast[i].from) &&
-            op->width == op->elements && op->address_width == op->bytes)
+        if (text_is(to, fast[i].to) && text_is(from, fast[i].from) && op->width == op->elements &&
+            op->address_width == op->bytes)
             return fast[i].run;
     return run_convert;
 }

@@ -1,11 +1,11 @@
 /* cp.async and its groups. PTX ISA, "Data Movement ...: cp.async". */
 #include "access.h"
 #include "async.h"
-#include "banks.h"
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Landing ----------------------------------------------------------------------------------- */
+/* ---- Landing -----------------------------------------------------------------------------------
+ */
 
 static void land(Warp *warp, Copy *copy, uint32_t lanes) {
     Block *block = warp->block;
@@ -42,7 +42,8 @@ bool copy_advance(Warp *warp) {
     return true;
 }
 
-/* ---- Handlers ---------------------------------------------------------------------------------- */
+/* ---- Handlers ----------------------------------------------------------------------------------
+ */
 
 /* Bytes that a lane reads: operand 2 is the source's size, operand 3 a predicate to ignore it. */
 static unsigned read_bytes(const Warp *warp, const Op *op, unsigned l) {
@@ -57,14 +58,12 @@ static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
     RaceReport report;
     InstructionCount *count = counter(warp, op);
     EACH_ACTIVE(readers |= (uint32_t)(copy->read[l] != 0) << l);
-    shared_check(warp, copy->to, warp->mask, op->bytes);
-    if (readers) global_check(warp, op, copy->from, readers, op->bytes, ACCESS_LOAD);
-    const Units units = shared_wavefronts(copy->to, warp->mask, op->bytes);
+    if (readers) global_request(warp, op, copy->from, readers, op->bytes, ACCESS_LOAD);
+    const Units units = shared_request(warp, op, copy->to, warp->mask, op->bytes, 0);
     count->second_units += units.actual;
     count->second_ideal_units += units.ideal;
-    if (warp->block->race &&
-        race_copy(warp->block->race, (unsigned)warp->index, warp->mask, copy->to, op->bytes,
-                  (uint32_t)op->index, &report))
+    if (warp->block->race && race_copy(warp->block->race, (unsigned)warp->index, warp->mask,
+                                       copy->to, op->bytes, (uint32_t)op->index, &report))
         fault_race(warp, &report);
 }
 
@@ -128,14 +127,15 @@ static void run_arrive(Warp *warp, const Op *op) {
     Copy *copy = new_copy(warp);
     copy->bytes = 0;
     EACH_ACTIVE(copy->to[l] = shared_address(warp, op, 0, l, op->offset));
-    shared_check(warp, copy->to, warp->mask, sizeof(uint64_t));
+    shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
     if (warp->block->race)
-        EACH_ACTIVE(race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index,
-                                         true));
+        EACH_ACTIVE(
+            race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, true));
     finish_if_early(warp, copy);
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------- */
+/* ---- Decoding ----------------------------------------------------------------------------------
+ */
 
 static void take_hints(Decoder *d) {
     for (int i = 1; i < d->in->parts; i++) { /* .L2::128B, .L2::cache_hint */
@@ -162,10 +162,14 @@ static bool decode_transfer(Decoder *d) {
     const Operand *next = d->next < d->in->operands - hinted ? peek_operand(d) : NULL;
     const bool ignores = next && next->kind == OPERAND_REGISTER &&
                          d->kernel->value[next->reg].bytes == PREDICATE_BYTES;
-    if (next && !ignores) use(d, 4);
-    else absent(d, false);
-    if (ignores) use_predicate(d, &op->negated);
-    else absent(d, false);
+    if (next && !ignores)
+        use(d, 4);
+    else
+        absent(d, false);
+    if (ignores)
+        use_predicate(d, &op->negated);
+    else
+        absent(d, false);
     if (hinted) use(d, 8);
     if (op->bytes < d->kernel->race_granule) d->kernel->race_granule = op->bytes;
     return done(d, run_copy, CLASS_CP_ASYNC);

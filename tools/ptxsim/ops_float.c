@@ -5,32 +5,33 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- fp32, round to nearest: name and name_ftz ------------------------------------------------- */
+/* ---- fp32, round to nearest: name and name_ftz -------------------------------------------------
+ */
 
-#define FLOAT1(name, value)                                        \
-    static inline float name##_value(float x) { return (value); }  \
-    CLONES static void name(Warp *warp, const Op *op) {            \
-        const f32 *px = REG(f32, 1);                               \
-        EACH(f32, name##_value(px[l]));                            \
-    }                                                              \
-    CLONES static void name##_ftz(Warp *warp, const Op *op) {      \
-        const f32 *px = REG(f32, 1);                               \
-        EACH(f32, flush(name##_value(flush(px[l]))));              \
+#define FLOAT1(name, value)                                       \
+    static inline float name##_value(float x) { return (value); } \
+    CLONES static void name(Warp *warp, const Op *op) {           \
+        const f32 *px = REG(f32, 1);                              \
+        EACH(f32, name##_value(px[l]));                           \
+    }                                                             \
+    CLONES static void name##_ftz(Warp *warp, const Op *op) {     \
+        const f32 *px = REG(f32, 1);                              \
+        EACH(f32, flush(name##_value(flush(px[l]))));             \
     }
-#define FLOAT2(name, value)                                                 \
-    static inline float name##_value(float x, float y) { return (value); }  \
-    CLONES static void name(Warp *warp, const Op *op) {                     \
-        const f32 *px = REG(f32, 1), *py = REG(f32, 2);                     \
-        EACH(f32, name##_value(px[l], py[l]));                              \
-    }                                                                       \
-    CLONES static void name##_ftz(Warp *warp, const Op *op) {               \
-        const f32 *px = REG(f32, 1), *py = REG(f32, 2);                     \
-        EACH(f32, flush(name##_value(flush(px[l]), flush(py[l]))));         \
+#define FLOAT2(name, value)                                                \
+    static inline float name##_value(float x, float y) { return (value); } \
+    CLONES static void name(Warp *warp, const Op *op) {                    \
+        const f32 *px = REG(f32, 1), *py = REG(f32, 2);                    \
+        EACH(f32, name##_value(px[l], py[l]));                             \
+    }                                                                      \
+    CLONES static void name##_ftz(Warp *warp, const Op *op) {              \
+        const f32 *px = REG(f32, 1), *py = REG(f32, 2);                    \
+        EACH(f32, flush(name##_value(flush(px[l]), flush(py[l]))));        \
     }
 
 FLOAT2(add_f32, x + y)
 FLOAT2(sub_f32, x - y)
-FLOAT2(mul_f32, x * y)
+FLOAT2(mul_f32, x *y)
 FLOAT2(div_f32, x / y)
 FLOAT2(min_f32, float_min(x, y))
 FLOAT2(max_f32, float_max(x, y))
@@ -70,12 +71,18 @@ static void copysign_f32(Warp *warp, const Op *op) {
 /* testp: op->mode is an index into the names in decode_float */
 static bool test_float(float x, unsigned what) {
     switch (what) {
-    case 0: return isfinite(x);
-    case 1: return isinf(x);
-    case 2: return !isnan(x);
-    case 3: return isnan(x);
-    case 4: return isnormal(x);
-    default: return fpclassify(x) == FP_SUBNORMAL;
+    case 0:
+        return isfinite(x);
+    case 1:
+        return isinf(x);
+    case 2:
+        return !isnan(x);
+    case 3:
+        return isnan(x);
+    case 4:
+        return isnormal(x);
+    default:
+        return fpclassify(x) == FP_SUBNORMAL;
     }
 }
 
@@ -85,7 +92,8 @@ static void testp_f32(Warp *warp, const Op *op) {
     set_predicate(warp, op->r[0], bits);
 }
 
-/* ---- fp32, any rounding, .ftz and .sat --------------------------------------------------------- */
+/* ---- fp32, any rounding, .ftz and .sat ---------------------------------------------------------
+ */
 
 typedef enum General {
     GENERAL_NONE,
@@ -101,14 +109,22 @@ typedef enum General {
 static float general_value(const Op *op, float x, float y, float z) {
     const Rounding mode = (Rounding)op->rounding;
     switch ((General)op->mode) {
-    case GENERAL_ADD: return float_add(x, y, mode);
-    case GENERAL_SUB: return float_add(x, -y, mode);
-    case GENERAL_MUL: return float_mul(x, y, mode);
-    case GENERAL_FMA: return float_fma(x, y, z, mode);
-    case GENERAL_DIV: return float_div(x, y, mode);
-    case GENERAL_RCP: return float_div(1.0f, x, mode);
-    case GENERAL_SQRT: return float_sqrt(x, mode);
-    default: return 0;
+    case GENERAL_ADD:
+        return float_add(x, y, mode);
+    case GENERAL_SUB:
+        return float_add(x, -y, mode);
+    case GENERAL_MUL:
+        return float_mul(x, y, mode);
+    case GENERAL_FMA:
+        return float_fma(x, y, z, mode);
+    case GENERAL_DIV:
+        return float_div(x, y, mode);
+    case GENERAL_RCP:
+        return float_div(1.0f, x, mode);
+    case GENERAL_SQRT:
+        return float_sqrt(x, mode);
+    default:
+        return 0;
     }
 }
 
@@ -125,17 +141,18 @@ static void run_general(Warp *warp, const Op *op) {
     });
 }
 
-/* ---- fp64 -------------------------------------------------------------------------------------- */
+/* ---- fp64 --------------------------------------------------------------------------------------
+ */
 
-#define DOUBLE2(name, value)                                \
-    CLONES static void name(Warp *warp, const Op *op) {     \
-        const f64 *x = REG(f64, 1), *y = REG(f64, 2);       \
-        EACH(f64, value);                                   \
+#define DOUBLE2(name, value)                            \
+    CLONES static void name(Warp *warp, const Op *op) { \
+        const f64 *x = REG(f64, 1), *y = REG(f64, 2);   \
+        EACH(f64, value);                               \
     }
-#define DOUBLE1(name, value)                                \
-    CLONES static void name(Warp *warp, const Op *op) {     \
-        const f64 *x = REG(f64, 1);                         \
-        EACH(f64, value);                                   \
+#define DOUBLE1(name, value)                            \
+    CLONES static void name(Warp *warp, const Op *op) { \
+        const f64 *x = REG(f64, 1);                     \
+        EACH(f64, value);                               \
     }
 DOUBLE2(add_f64, x[l] + y[l])
 DOUBLE2(sub_f64, x[l] - y[l])
@@ -155,7 +172,8 @@ CLONES static void fma_f64(Warp *warp, const Op *op) {
     EACH(f64, __builtin_fma(x[l], y[l], z[l]));
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------ */
+/* ---- Tables ------------------------------------------------------------------------------------
+ */
 
 typedef struct FloatRow {
     const char *opcode, *pattern;
@@ -221,7 +239,7 @@ static bool choose(Decoder *d, const FloatRow *row) {
 }
 
 static bool decode_testp(Decoder *d) {
-    static const char *const names[] = {"finite",   "infinite", "number", "notanumber",
+    static const char *const names[] = {"finite", "infinite",  "number", "notanumber",
                                         "normal", "subnormal", NULL};
     if (!opcode_is(d, "testp") || !take(d, "f32")) return false;
     d->op->mode = (uint8_t)take_one(d, names);
@@ -238,8 +256,8 @@ bool decode_float(Decoder *d) {
     d->op->saturate = take(d, "sat");
     if (!take(d, "approx")) take(d, "full");
     const FloatRow *rows = type.bytes == 4 ? rows_f32 : rows_f64;
-    const size_t count = type.bytes == 4 ? sizeof rows_f32 / sizeof *rows_f32
-                                         : sizeof rows_f64 / sizeof *rows_f64;
+    const size_t count =
+        type.bytes == 4 ? sizeof rows_f32 / sizeof *rows_f32 : sizeof rows_f64 / sizeof *rows_f64;
     const uint32_t taken = d->taken, all = (1u << d->in->parts) - 1;
     for (size_t i = 0; i < count; i++) {
         d->taken = taken;

@@ -33,10 +33,14 @@ static inline uint16_t fused(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
 static inline uint16_t extreme(HalfOperation what, uint16_t a, uint16_t b, bool bf16) {
     const float x = to_float(a, bf16), y = to_float(b, bf16);
     switch (what) {
-    case HALF_MIN: return from_float(float_min(x, y), bf16);
-    case HALF_MAX: return from_float(float_max(x, y), bf16);
-    case HALF_MIN_NAN: return from_float(float_min_nan(x, y), bf16);
-    default: return from_float(float_max_nan(x, y), bf16);
+    case HALF_MIN:
+        return from_float(float_min(x, y), bf16);
+    case HALF_MAX:
+        return from_float(float_max(x, y), bf16);
+    case HALF_MIN_NAN:
+        return from_float(float_min_nan(x, y), bf16);
+    default:
+        return from_float(float_max_nan(x, y), bf16);
     }
 }
 
@@ -56,15 +60,33 @@ static uint16_t half_value(const Op *op, uint16_t a, uint16_t b, uint16_t c) {
     uint16_t result;
     if (op->flush) a = flush_half(a), b = flush_half(b), c = flush_half(c);
     switch ((HalfOperation)op->mode) {
-    case HALF_ADD: result = fused(a, one, b, bf16); break;
-    case HALF_SUB: result = fused(a, one, b ^ 0x8000, bf16); break;
-    case HALF_MUL: result = fused(a, b, MINUS_ZERO_16, bf16); break;
-    case HALF_FMA: result = fused(a, b, c, bf16); break;
-    case HALF_NEG: result = a ^ 0x8000; break;
-    case HALF_ABS: result = a & 0x7fff; break;
-    case HALF_EX2: result = from_float(ex2_approx(to_float(a, bf16)), bf16); break;
-    case HALF_TANH: result = from_float(tanh_approx(to_float(a, bf16)), bf16); break;
-    default: result = extreme((HalfOperation)op->mode, a, b, bf16); break;
+    case HALF_ADD:
+        result = fused(a, one, b, bf16);
+        break;
+    case HALF_SUB:
+        result = fused(a, one, b ^ 0x8000, bf16);
+        break;
+    case HALF_MUL:
+        result = fused(a, b, MINUS_ZERO_16, bf16);
+        break;
+    case HALF_FMA:
+        result = fused(a, b, c, bf16);
+        break;
+    case HALF_NEG:
+        result = a ^ 0x8000;
+        break;
+    case HALF_ABS:
+        result = a & 0x7fff;
+        break;
+    case HALF_EX2:
+        result = from_float(ex2_approx(to_float(a, bf16)), bf16);
+        break;
+    case HALF_TANH:
+        result = from_float(tanh_approx(to_float(a, bf16)), bf16);
+        break;
+    default:
+        result = extreme((HalfOperation)op->mode, a, b, bf16);
+        break;
     }
     if (op->flush) result = flush_half(result);
     return op->saturate || op->relu ? clamp_half(op, result, bf16) : result;
@@ -82,8 +104,7 @@ static void run_half_pair(Warp *warp, const Op *op) {
     EACH_ACTIVE({
         uint32_t in[3] = {0};
         for (int i = 1; i < op->operands; i++) in[i - 1] = REG(u32, i)[l];
-        const uint16_t low =
-            half_value(op, (uint16_t)in[0], (uint16_t)in[1], (uint16_t)in[2]);
+        const uint16_t low = half_value(op, (uint16_t)in[0], (uint16_t)in[1], (uint16_t)in[2]);
         const uint16_t high = half_value(op, (uint16_t)(in[0] >> 16), (uint16_t)(in[1] >> 16),
                                          (uint16_t)(in[2] >> 16));
         REG(u32, 0)[l] = low | (uint32_t)high << 16;
@@ -91,19 +112,20 @@ static void run_half_pair(Warp *warp, const Op *op) {
 }
 
 /* ---- The common ones, without branches: fp32 is wide enough for a sum or product of two halves
- * that is then rounded once more (Figueroa, "When is double rounding innocuous?", 1995) ------------ */
+ * that is then rounded once more (Figueroa, "When is double rounding innocuous?", 1995)
+ * ------------ */
 
-#define FAST_HALF(name, to, from, operator)                                        \
-    CLONES static void name(Warp *warp, const Op *op) {                            \
-        const u16 *a = REG(u16, 1), *b = REG(u16, 2);                              \
-        EACH(u16, from(to(a[l]) operator to(b[l])));                               \
-    }                                                                              \
-    CLONES static void name##x2(Warp *warp, const Op *op) {                        \
-        const u32 *a = REG(u32, 1), *b = REG(u32, 2);                              \
-        EACH(u32, (uint32_t)from(to((uint16_t)a[l]) operator to((uint16_t)b[l])) | \
-                      (uint32_t)from(to((uint16_t)(a[l] >> 16)) operator           \
-                                     to((uint16_t)(b[l] >> 16)))                   \
-                          << 16);                                                  \
+#define FAST_HALF(name, to, from, operator)                                                     \
+    CLONES static void name(Warp *warp, const Op *op) {                                         \
+        const u16 *a = REG(u16, 1), *b = REG(u16, 2);                                           \
+        EACH(u16, from(to(a[l]) operator to(b[l])));                                            \
+    }                                                                                           \
+    CLONES static void name##x2(Warp *warp, const Op *op) {                                     \
+        const u32 *a = REG(u32, 1), *b = REG(u32, 2);                                           \
+        EACH(u32,                                                                               \
+             (uint32_t)from(to((uint16_t)a[l]) operator to((uint16_t)b[l])) |                   \
+                 (uint32_t)from(to((uint16_t)(a[l] >> 16)) operator to((uint16_t)(b[l] >> 16))) \
+                     << 16);                                                                    \
     }
 FAST_HALF(add_f16, half_to_float, half_from_float, +)
 FAST_HALF(sub_f16, half_to_float, half_from_float, -)
@@ -132,10 +154,10 @@ bool decode_half(Decoder *d) {
         HalfOperation what;
         int sources;
     } names[] = {
-        {"add", HALF_ADD, 2},         {"sub", HALF_SUB, 2},         {"mul", HALF_MUL, 2},
-        {"fma", HALF_FMA, 3},         {"min.NaN", HALF_MIN_NAN, 2}, {"max.NaN", HALF_MAX_NAN, 2},
-        {"min", HALF_MIN, 2},         {"max", HALF_MAX, 2},         {"neg", HALF_NEG, 1},
-        {"abs", HALF_ABS, 1},         {"ex2", HALF_EX2, 1},         {"tanh", HALF_TANH, 1},
+        {"add", HALF_ADD, 2}, {"sub", HALF_SUB, 2},         {"mul", HALF_MUL, 2},
+        {"fma", HALF_FMA, 3}, {"min.NaN", HALF_MIN_NAN, 2}, {"max.NaN", HALF_MAX_NAN, 2},
+        {"min", HALF_MIN, 2}, {"max", HALF_MAX, 2},         {"neg", HALF_NEG, 1},
+        {"abs", HALF_ABS, 1}, {"ex2", HALF_EX2, 1},         {"tanh", HALF_TANH, 1},
     };
     Type type;
     if (!type_of(take_last(d), &type) || (type.kind != 'h' && type.kind != 'g')) return false;

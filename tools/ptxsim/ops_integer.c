@@ -3,26 +3,27 @@
 #include "decode.h"
 #include "lanes.h"
 
-#define UNARY(name, D, A, value)                    \
+#define UNARY(name, D, A, value)                        \
     CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                     \
-        EACH(D, (D)(value));                        \
+        const A *a = REG(A, 1);                         \
+        EACH(D, (D)(value));                            \
     }
-#define BINARY(name, D, A, B, value)                \
+#define BINARY(name, D, A, B, value)                    \
     CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                     \
-        const B *b = REG(B, 2);                     \
-        EACH(D, (D)(value));                        \
+        const A *a = REG(A, 1);                         \
+        const B *b = REG(B, 2);                         \
+        EACH(D, (D)(value));                            \
     }
-#define TERNARY(name, D, A, B, C, value)            \
+#define TERNARY(name, D, A, B, C, value)                \
     CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                     \
-        const B *b = REG(B, 2);                     \
-        const C *c = REG(C, 3);                     \
-        EACH(D, (D)(value));                        \
+        const A *a = REG(A, 1);                         \
+        const B *b = REG(B, 2);                         \
+        const C *c = REG(C, 3);                         \
+        EACH(D, (D)(value));                            \
     }
 
-/* ---- Arithmetic: the sum and the low half of a product do not depend on signs ----------------- */
+/* ---- Arithmetic: the sum and the low half of a product do not depend on signs -----------------
+ */
 
 BINARY(add_16, u16, u16, u16, a[l] + b[l])
 BINARY(add_32, u32, u32, u32, a[l] + b[l])
@@ -66,8 +67,8 @@ BINARY(mul24_u32, u32, u32, u32, (uint64_t)(a[l] & 0xffffff) * (b[l] & 0xffffff)
 TERNARY(mad24_s32, u32, s32, s32, u32, (uint64_t)((int64_t)low24(a[l]) * low24(b[l])) + c[l])
 TERNARY(mad24_u32, u32, u32, u32, u32, (uint64_t)(a[l] & 0xffffff) * (b[l] & 0xffffff) + c[l])
 
-/* Division by zero: the quotient is all ones and the remainder the dividend, as on the GPU. The most
- * negative number by -1 wraps round. */
+/* Division by zero: the quotient is all ones and the remainder the dividend, as on the GPU. The
+ * most negative number by -1 wraps round. */
 BINARY(div_u16, u16, u16, u16, b[l] ? a[l] / b[l] : UINT16_MAX)
 BINARY(div_s16, u16, s16, s16, b[l] ? a[l] / b[l] : -1)
 BINARY(div_u32, u32, u32, u32, b[l] ? a[l] / b[l] : UINT32_MAX)
@@ -114,7 +115,8 @@ static inline int64_t clamp_s32(int64_t x) {
 BINARY(add_sat, u32, s32, s32, clamp_s32((int64_t)a[l] + b[l]))
 BINARY(sub_sat, u32, s32, s32, clamp_s32((int64_t)a[l] - b[l]))
 
-/* ---- Pairs of 16-bit integers ----------------------------------------------------------------- */
+/* ---- Pairs of 16-bit integers -----------------------------------------------------------------
+ */
 
 static inline uint32_t pair(int32_t low, int32_t high) {
     return ((uint32_t)low & 0xffff) | (uint32_t)high << 16;
@@ -136,7 +138,8 @@ BINARY(max_s16x2, u32, u32, u32,
 BINARY(max_u16x2, u32, u32, u32,
        pair(greater(u_low(a[l]), u_low(b[l])), greater(u_high(a[l]), u_high(b[l]))))
 
-/* ---- Logic and shifts: a shift by the width or more gives what shifting bit by bit would ------ */
+/* ---- Logic and shifts: a shift by the width or more gives what shifting bit by bit would ------
+ */
 
 BINARY(and_16, u16, u16, u16, a[l] & b[l])
 BINARY(and_32, u32, u32, u32, a[l] & b[l])
@@ -180,7 +183,8 @@ static inline uint32_t lop3(uint32_t x, uint32_t y, uint32_t z, uint32_t table) 
 }
 TERNARY(lop3_32, u32, u32, u32, u32, lop3(a[l], b[l], c[l], (uint32_t)op->number))
 
-/* ---- Bits ------------------------------------------------------------------------------------- */
+/* ---- Bits -------------------------------------------------------------------------------------
+ */
 
 static inline uint32_t count_leading(uint64_t x, unsigned width) {
     return x ? (uint32_t)__builtin_clzll(x) - (64 - width) : width;
@@ -237,11 +241,11 @@ static inline uint64_t insert_field(uint64_t x, uint64_t into, uint32_t start, u
     const uint64_t field = length < 64 ? (1ull << length) - 1 : UINT64_MAX;
     return (into & ~(field << start)) | (x & field) << start;
 }
-#define INSERT(name, T, width)                                                   \
-    static void name(Warp *warp, const Op *op) {                                 \
-        const T *a = REG(T, 1), *b = REG(T, 2);                                  \
-        const u32 *c = REG(u32, 3), *e = REG(u32, 4);                            \
-        EACH(T, (T)insert_field(a[l], b[l], c[l], e[l], width));                 \
+#define INSERT(name, T, width)                                   \
+    static void name(Warp *warp, const Op *op) {                 \
+        const T *a = REG(T, 1), *b = REG(T, 2);                  \
+        const u32 *c = REG(u32, 3), *e = REG(u32, 4);            \
+        EACH(T, (T)insert_field(a[l], b[l], c[l], e[l], width)); \
     }
 INSERT(bfi_32, u32, 32)
 INSERT(bfi_64, u64, 64)
@@ -282,7 +286,8 @@ static inline uint32_t byte_product(uint32_t x, uint32_t y, bool x_signed, bool 
 }
 TERNARY(dp4a, u32, u32, u32, u32, c[l] + byte_product(a[l], b[l], op->is_signed, op->mode))
 
-/* ---- Tables ----------------------------------------------------------------------------------- */
+/* ---- Tables -----------------------------------------------------------------------------------
+ */
 
 static const Row rows[] = {
     {"add", "s32 u32", "4=44", add_32, CLASS_INTEGER},
@@ -440,32 +445,31 @@ bool decode_integer(Decoder *d) {
     return decode_by_rows(d, ROWS(rows));
 }
 
-/* ---- Arithmetic with carry: add.cc, addc, sub.cc, subc, mad.cc, madc ---------------------------- */
+/* ---- Arithmetic with carry: add.cc, addc, sub.cc, subc, mad.cc, madc ----------------------------
+ */
 
 /* sub is add of the complement; its borrow is the complement of the carry. The operation is a
  * product's half (op->mode: 0 none, 1 low, 2 high), plus the last operand, plus the carry if it
  * takes one (op->negated), and sets the carry if asked to (op->saturate). */
-#define CARRY(name, T, W, widen, width)                                                         \
-    static void name(Warp *warp, const Op *op) {                                            \
-        const bool subtract = op->second_negated;                                           \
-        const T *a = REG(T, 1), *b = REG(T, 2), *c = op->mode ? REG(T, 3) : NULL;           \
-        uint32_t carry = 0;                                                                 \
-        T out[LANES];                                                                       \
-        for (unsigned l = 0; l < LANES; l++) {                                              \
-            const W product = op->is_signed ? (W)(widen(a[l]) * widen(b[l])) : (W)a[l] * b[l]; \
-            const T x = op->mode == 0   ? a[l]                                              \
-                        : op->mode == 1 ? (T)product                                        \
-                                        : (T)(product >> width);                            \
-            const T y = op->mode ? c[l] : subtract ? (T)~b[l] : b[l];                       \
-            const uint32_t old = warp->carry >> l & 1;                                      \
-            const uint32_t in = op->negated ? (subtract ? !old : old) : subtract;           \
-            const W sum = (W)x + y + in;                                                    \
-            const uint32_t over = (uint32_t)(sum >> width) & 1;                             \
-            out[l] = (T)sum;                                                                \
-            carry |= (subtract ? !over : over) << l;                                        \
-        }                                                                                   \
-        EACH(T, out[l]);                                                                    \
-        if (op->saturate) warp->carry = (warp->carry & ~warp->mask) | (carry & warp->mask); \
+#define CARRY(name, T, W, widen, width)                                                            \
+    static void name(Warp *warp, const Op *op) {                                                   \
+        const bool subtract = op->second_negated;                                                  \
+        const T *a = REG(T, 1), *b = REG(T, 2), *c = op->mode ? REG(T, 3) : NULL;                  \
+        uint32_t carry = 0;                                                                        \
+        T out[LANES];                                                                              \
+        for (unsigned l = 0; l < LANES; l++) {                                                     \
+            const W product = op->is_signed ? (W)(widen(a[l]) * widen(b[l])) : (W)a[l] * b[l];     \
+            const T x = op->mode == 0 ? a[l] : op->mode == 1 ? (T)product : (T)(product >> width); \
+            const T y = op->mode ? c[l] : subtract ? (T)~b[l] : b[l];                              \
+            const uint32_t old = warp->carry >> l & 1;                                             \
+            const uint32_t in = op->negated ? (subtract ? !old : old) : subtract;                  \
+            const W sum = (W)x + y + in;                                                           \
+            const uint32_t over = (uint32_t)(sum >> width) & 1;                                    \
+            out[l] = (T)sum;                                                                       \
+            carry |= (subtract ? !over : over) << l;                                               \
+        }                                                                                          \
+        EACH(T, out[l]);                                                                           \
+        if (op->saturate) warp->carry = (warp->carry & ~warp->mask) | (carry & warp->mask);        \
     }
 static inline int64_t widen_32(uint32_t x) { return (int32_t)x; }
 static inline s128 widen_64(uint64_t x) { return (int64_t)x; }
@@ -487,7 +491,8 @@ bool decode_carry(Decoder *d) {
     op->second_negated = subtracts;
     op->is_signed = type.kind == 's';
     if ((!op->negated && !op->saturate) || (multiplies && !op->mode)) return false;
-    if ((type.kind != 's' && type.kind != 'u') || (type.bytes != 4 && type.bytes != 8)) return false;
+    if ((type.kind != 's' && type.kind != 'u') || (type.bytes != 4 && type.bytes != 8))
+        return false;
     const char *pattern4 = multiplies ? "4=444" : "4=44", *pattern8 = multiplies ? "8=888" : "8=88";
     use_pattern(d, type.bytes == 4 ? pattern4 : pattern8);
     return done(d, type.bytes == 4 ? carry_32 : carry_64, CLASS_INTEGER);

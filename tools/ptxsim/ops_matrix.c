@@ -1,6 +1,5 @@
 /* ldmatrix, stmatrix and mma.sync. The arithmetic is in mma.h. */
 #include "access.h"
-#include "banks.h"
 #include "decode.h"
 #include "lanes.h"
 #include "mma.h"
@@ -13,7 +12,8 @@ static void require_whole_warp(Warp *warp, const char *what) {
     if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
 }
 
-/* ---- ldmatrix, stmatrix ------------------------------------------------------------------------ */
+/* ---- ldmatrix, stmatrix ------------------------------------------------------------------------
+ */
 
 /* Checks and counts the rows of op->elements matrices, whose addresses are in operand r; at[] are
  * their host bytes. */
@@ -24,18 +24,18 @@ static void find_rows(Warp *warp, const Op *op, int r, AccessKind kind, uint8_t 
     InstructionCount *count = counter(warp, op);
     RaceReport report;
     for (unsigned l = 0; l < rows; l++) address[l] = shared_address(warp, op, r, l, op->offset);
-    shared_check(warp, address, lanes, ROW_BYTES);
+    const Units units = shared_request(warp, op, address, lanes, ROW_BYTES, op->elements);
     for (unsigned l = 0; l < rows; l++) {
         at[l] = shared_zero(warp->block) + address[l];
-        if (kind == ACCESS_LOAD) shared_require_written(warp, (int)l, address[l], ROW_BYTES);
-        else shared_mark_written(warp->block, address[l], ROW_BYTES);
+        if (kind == ACCESS_LOAD)
+            shared_require_written(warp, (int)l, address[l], ROW_BYTES);
+        else
+            shared_mark_written(warp->block, address[l], ROW_BYTES);
     }
-    if (warp->block->race &&
-        race_access(warp->block->race, (unsigned)warp->index,
-                    kind == ACCESS_LOAD ? RACE_READ : RACE_WRITE, lanes, address, ROW_BYTES,
-                    (uint32_t)op->index, &report))
+    if (warp->block->race && race_access(warp->block->race, (unsigned)warp->index,
+                                         kind == ACCESS_LOAD ? RACE_READ : RACE_WRITE, lanes,
+                                         address, ROW_BYTES, (uint32_t)op->index, &report))
         fault_race(warp, &report);
-    const Units units = matrix_wavefronts(address, op->elements);
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
@@ -63,7 +63,8 @@ static bool decode_ldstmatrix(Decoder *d) {
     static const char *const counts[] = {"x1", "x2", "x4", NULL};
     const bool loads = opcode_is(d, "ldmatrix");
     if (!loads && !opcode_is(d, "stmatrix")) return false;
-    if (!take(d, "sync") || !take(d, "aligned") || !take(d, "m8n8") || !take(d, "b16")) return false;
+    if (!take(d, "sync") || !take(d, "aligned") || !take(d, "m8n8") || !take(d, "b16"))
+        return false;
     if (!take(d, "shared")) take(d, "shared::cta");
     const int which = take_one(d, counts);
     if (which < 0) return false;
@@ -75,7 +76,8 @@ static bool decode_ldstmatrix(Decoder *d) {
     return done(d, loads ? run_ldmatrix : run_stmatrix, loads ? CLASS_LDMATRIX : CLASS_STMATRIX);
 }
 
-/* ---- mma.sync ---------------------------------------------------------------------------------- */
+/* ---- mma.sync ----------------------------------------------------------------------------------
+ */
 
 /* operands: d, a, b, c; op->number is k, op->elements the registers of d. For m16n8k16 A has 4
  * registers and B 2, for m16n8k8 half of that. */
@@ -88,7 +90,8 @@ static void run_mma(Warp *warp, const Op *op) {
     const uint32_t *const *in = (const uint32_t *const *)r;
     if (d_regs == 4)
         mma_f32(k, op->bf16 ? MMA_BF16 : MMA_F16, r, in + a_first, in + b_first, in + c_first);
-    else mma_f16(k, r, in + a_first, in + b_first, in + c_first);
+    else
+        mma_f16(k, r, in + a_first, in + b_first, in + c_first);
 }
 
 static bool is_part(const Decoder *d, int i, const char *name) {

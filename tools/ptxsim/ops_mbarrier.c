@@ -4,7 +4,8 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Words in shared memory -------------------------------------------------------------------- */
+/* ---- Words in shared memory --------------------------------------------------------------------
+ */
 
 static uint64_t get_word(Warp *warp, int lane, uint32_t address) {
     uint64_t word;
@@ -44,7 +45,8 @@ void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes
     if (completed) phase_ended(warp->block, address);
 }
 
-/* ---- init, arrive, expect_tx ------------------------------------------------------------------- */
+/* ---- init, arrive, expect_tx -------------------------------------------------------------------
+ */
 
 typedef enum Action { ACTION_INIT, ACTION_INVAL, ACTION_ARRIVE, ACTION_DROP, ACTION_EXPECT } Action;
 
@@ -90,15 +92,24 @@ static void run_action(Warp *warp, const Op *op) {
         const uint32_t count = op->r[2] >= 0 ? REG(u32, 2)[l] : 1;
         if (op->r[0] >= 0) REG(u64, 0)[l] = get_word(warp, (int)l, address);
         switch ((Action)op->mode) {
-        case ACTION_INIT: init(warp, (int)l, address, count); break;
-        case ACTION_INVAL: put_word(warp->block, address, 0); break;
-        case ACTION_EXPECT: expect(warp, (int)l, address, count); break;
-        default: arrive(warp, op, (int)l, address, count); break;
+        case ACTION_INIT:
+            init(warp, (int)l, address, count);
+            break;
+        case ACTION_INVAL:
+            put_word(warp->block, address, 0);
+            break;
+        case ACTION_EXPECT:
+            expect(warp, (int)l, address, count);
+            break;
+        default:
+            arrive(warp, op, (int)l, address, count);
+            break;
         }
     });
 }
 
-/* ---- Waiting ----------------------------------------------------------------------------------- */
+/* ---- Waiting -----------------------------------------------------------------------------------
+ */
 
 /* Has the phase that lane l asks for completed? operands: p, address, parity or state */
 static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
@@ -124,18 +135,17 @@ static void run_wait(Warp *warp, const Op *op) {
         if (race) race_mbarrier_acquire(race, address, (unsigned)warp->index);
     });
     const bool suspends = op->mode && !completed;
-    warp->state = suspends                       ? WARP_AT_MBARRIER
-                  : completed == warp->mask ? WARP_READY
-                                                 : WARP_POLLING;
+    warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;
     if (!suspends) set_predicate(warp, op->r[0], completed);
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------- */
+/* ---- Decoding ----------------------------------------------------------------------------------
+ */
 
 static void take_qualifiers(Decoder *d) {
-    static const char *const names[] = {"shared",  "shared::cta", "shared::cluster", "acquire",
-                                        "release", "relaxed",     "cta",             "cluster",
-                                        "b64",     NULL};
+    static const char *const names[] = {
+        "shared",  "shared::cta", "shared::cluster", "acquire", "release",
+        "relaxed", "cta",         "cluster",         "b64",     NULL};
     while (take_one(d, names) >= 0) continue;
 }
 
@@ -151,8 +161,8 @@ static bool decode_wait(Decoder *d) {
 }
 
 bool decode_mbarrier(Decoder *d) {
-    static const char *const actions[] = {"init", "inval", "arrive", "arrive_drop", "expect_tx",
-                                          NULL};
+    static const char *const actions[] = {"init",        "inval",     "arrive",
+                                          "arrive_drop", "expect_tx", NULL};
     if (!opcode_is(d, "mbarrier")) return false;
     take_qualifiers(d);
     if (decode_wait(d)) return true;
@@ -163,11 +173,15 @@ bool decode_mbarrier(Decoder *d) {
     d->op->number = arrives && take(d, "expect_tx");
     const Operand *first = peek_operand(d);
     const bool gives_state = arrives && first && !first->memory && first->kind != OPERAND_SINK;
-    if (gives_state) define(d, 8);
-    else absent(d, true);
+    if (gives_state)
+        define(d, 8);
+    else
+        absent(d, true);
     if (first && first->kind == OPERAND_SINK) d->next++;
     use_address(d, &d->op->offset);
-    if (peek_operand(d)) use(d, 4);
-    else absent(d, false);
+    if (peek_operand(d))
+        use(d, 4);
+    else
+        absent(d, false);
     return done(d, run_action, CLASS_MBARRIER);
 }

@@ -3,42 +3,43 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Handlers --------------------------------------------------------------------------------- */
+/* ---- Handlers ---------------------------------------------------------------------------------
+ */
 
-/* Loads: operands are the registers, then the address. One handler for each pair of a type in memory
- * and a type of register; the conversion extends the sign if the memory's type has one. */
-#define LOAD(name, memory, reg)                                                      \
-    CLONES static void name(Warp *warp, const Op *op) {                              \
-        Access access;                                                               \
-        access_lanes(warp, op, op->elements, op->elements * (unsigned)sizeof(memory), \
-                     ACCESS_LOAD, &access);                                          \
-        for (unsigned e = 0; e < op->elements; e++) {                                \
-            reg part[LANES], *out = REG(reg, e);                                     \
-            for (unsigned l = 0; l < LANES; l++) {                                   \
-                memory value;                                                        \
-                memcpy(&value, access.at[l] + e * sizeof value, sizeof value);       \
-                part[l] = (reg)value;                                                \
-            }                                                                        \
-            for (unsigned l = 0; l < LANES; l++)                                     \
-                if (warp->mask >> l & 1) out[l] = part[l];                           \
-        }                                                                            \
+/* Loads: operands are the registers, then the address. One handler for each pair of a type in
+ * memory and a type of register; the conversion extends the sign if the memory's type has one. */
+#define LOAD(name, memory, reg)                                                                   \
+    CLONES static void name(Warp *warp, const Op *op) {                                           \
+        Access access;                                                                            \
+        access_lanes(warp, op, op->elements, op->elements *(unsigned)sizeof(memory), ACCESS_LOAD, \
+                     &access);                                                                    \
+        for (unsigned e = 0; e < op->elements; e++) {                                             \
+            reg part[LANES], *out = REG(reg, e);                                                  \
+            reg *to = warp->mask == ALL_LANES ? out : part;                                       \
+            for (unsigned l = 0; l < LANES; l++) {                                                \
+                memory value;                                                                     \
+                memcpy(&value, access.at[l] + e * sizeof value, sizeof value);                    \
+                to[l] = (reg)value;                                                               \
+            }                                                                                     \
+            for (unsigned l = 0; to == part && l < LANES; l++)                                    \
+                if (warp->mask >> l & 1) out[l] = part[l];                                        \
+        }                                                                                         \
     }
 
 /* Stores: operands are the address, then the registers. Where lanes write the same place, the
  * highest wins. */
-#define STORE(name, memory, reg)                                                       \
-    static void name(Warp *warp, const Op *op) {                                       \
-        Access access;                                                                 \
-        access_lanes(warp, op, 0, op->elements * (unsigned)sizeof(memory), ACCESS_STORE, \
-                     &access);                                                         \
-        for (unsigned e = 0; e < op->elements; e++) {                                  \
-            const reg *from = REG(reg, e + 1);                                         \
-            for (unsigned l = 0; l < LANES; l++) {                                     \
-                const memory value = (memory)from[l];                                  \
-                if (warp->mask >> l & 1)                                               \
-                    memcpy(access.at[l] + e * sizeof value, &value, sizeof value);     \
-            }                                                                          \
-        }                                                                              \
+#define STORE(name, memory, reg)                                                                  \
+    static void name(Warp *warp, const Op *op) {                                                  \
+        Access access;                                                                            \
+        access_lanes(warp, op, 0, op->elements *(unsigned)sizeof(memory), ACCESS_STORE, &access); \
+        for (unsigned e = 0; e < op->elements; e++) {                                             \
+            const reg *from = REG(reg, e + 1);                                                    \
+            for (unsigned l = 0; l < LANES; l++) {                                                \
+                const memory value = (memory)from[l];                                             \
+                if (warp->mask >> l & 1)                                                          \
+                    memcpy(access.at[l] + e * sizeof value, &value, sizeof value);                \
+            }                                                                                     \
+        }                                                                                         \
     }
 
 typedef unsigned __int128 u128 __attribute__((may_alias, aligned(8)));
@@ -110,25 +111,26 @@ static void add_window(Warp *warp, const Op *op) {
     EACH(u64, from[l] + add);
 }
 
-/* ---- Decoding --------------------------------------------------------------------------------- */
+/* ---- Decoding ---------------------------------------------------------------------------------
+ */
 
 static Space take_space(Decoder *d) {
-    static const char *const names[] = {"global", "shared", "shared::cta", "shared::cluster",
-                                        "local",  "const",  "param",       "param::entry",
+    static const char *const names[] = {"global",      "shared", "shared::cta", "shared::cluster",
+                                        "local",       "const",  "param",       "param::entry",
                                         "param::func", NULL};
-    static const Space spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED, SPACE_SHARED,
-                                   SPACE_LOCAL,  SPACE_CONST,  SPACE_PARAM,  SPACE_PARAM,
-                                   SPACE_PARAM};
+    static const Space spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED,
+                                   SPACE_SHARED, SPACE_LOCAL,  SPACE_CONST,
+                                   SPACE_PARAM,  SPACE_PARAM,  SPACE_PARAM};
     const int which = take_one(d, names);
     return which < 0 ? SPACE_GENERIC : spaces[which];
 }
 
 /* Cache hints say nothing about what is loaded. True if the access may see other blocks' writes. */
 static bool take_modifiers(Decoder *d) {
-    static const char *const hints[] = {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "weak",
-                                        "unified", "cta", "cluster", "gpu", "sys", NULL};
-    static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio",
-                                         NULL};
+    static const char *const hints[] = {"nc",  "ca",      "cg",  "cs",   "lu",
+                                        "cv",  "wb",      "wt",  "weak", "unified",
+                                        "cta", "cluster", "gpu", "sys",  NULL};
+    static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio", NULL};
     const bool is_strong = take_one(d, strong) >= 0;
     while (take_one(d, hints) >= 0) continue;
     for (int i = 1; i < d->in->parts; i++) { /* .L1::evict_last, .L2::128B and their like */
@@ -160,11 +162,15 @@ static bool choose_handler(Decoder *d, bool is_load, InstructionClass class) {
 
 static InstructionClass class_of(Space space, bool is_load) {
     switch (space) {
-    case SPACE_SHARED: return is_load ? CLASS_SHARED_LOAD : CLASS_SHARED_STORE;
-    case SPACE_LOCAL: return CLASS_LOCAL;
+    case SPACE_SHARED:
+        return is_load ? CLASS_SHARED_LOAD : CLASS_SHARED_STORE;
+    case SPACE_LOCAL:
+        return CLASS_LOCAL;
     case SPACE_PARAM:
-    case SPACE_CONST: return CLASS_PARAM_LOAD;
-    default: return is_load ? CLASS_GLOBAL_LOAD : CLASS_GLOBAL_STORE;
+    case SPACE_CONST:
+        return CLASS_PARAM_LOAD;
+    default:
+        return is_load ? CLASS_GLOBAL_LOAD : CLASS_GLOBAL_STORE;
     }
 }
 
@@ -198,8 +204,10 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     op->space = (uint8_t)parameter_space(d, address, space);
     if (op->bytes * op->elements > 16) return false;
     if (!is_load) use_address(d, &op->offset);
-    if (is_load) define_vector(d, op->width, op->elements);
-    else use_vector(d, op->width, op->elements);
+    if (is_load)
+        define_vector(d, op->width, op->elements);
+    else
+        use_vector(d, op->width, op->elements);
     if (is_load) use_address(d, &op->offset);
     if (op->space == SPACE_GENERIC || op->space == SPACE_SHARED) note_granule(d, op->bytes);
     if (is_strong && (op->space == SPACE_GENERIC || op->space == SPACE_GLOBAL))

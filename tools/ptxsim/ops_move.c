@@ -1,4 +1,5 @@
-/* mov: registers, constants, addresses, clocks, and vectors packed into one register or unpacked. */
+/* mov: registers, constants, addresses, clocks, and vectors packed into one register or unpacked.
+ */
 #include "decode.h"
 #include "lanes.h"
 
@@ -31,24 +32,45 @@ static void pack(Warp *warp, const Op *op) {
                            REG(u8, i + 1) + l * op->bytes, op->bytes));
 }
 
+CLONES static void unpack_2x16(Warp *warp, const Op *op) {
+    const u32 *from = REG(u32, 2);
+    u16 *low = REG(u16, 0), *high = REG(u16, 1);
+    for (unsigned l = 0; l < LANES; l++) {
+        if (!(warp->mask >> l & 1)) continue;
+        low[l] = (uint16_t)from[l];
+        high[l] = (uint16_t)(from[l] >> 16);
+    }
+}
+
+CLONES static void unpack_2x32(Warp *warp, const Op *op) {
+    const u64 *from = REG(u64, 2);
+    u32 *low = REG(u32, 0), *high = REG(u32, 1);
+    for (unsigned l = 0; l < LANES; l++) {
+        if (!(warp->mask >> l & 1)) continue;
+        low[l] = (uint32_t)from[l];
+        high[l] = (uint32_t)(from[l] >> 32);
+    }
+}
+
 static void unpack(Warp *warp, const Op *op) {
     const unsigned whole = op->bytes * op->elements;
     for (int i = 0; i < op->elements; i++)
         EACH_ACTIVE(memcpy(REG(u8, i) + l * op->bytes,
-                           REG(u8, op->elements) + l * whole + (unsigned)i * op->bytes,
-                           op->bytes));
+                           REG(u8, op->elements) + l * whole + (unsigned)i * op->bytes, op->bytes));
 }
 
 /* %clock and its like: no time passes here, so they count the warp's instructions. */
 static void read_clock(Warp *warp, const Op *op) {
     const uint64_t now = warp->executed;
-    if (op->width == 4) EACH(u32, (uint32_t)now);
-    else EACH(u64, now);
+    if (op->width == 4)
+        EACH(u32, (uint32_t)now);
+    else
+        EACH(u64, now);
 }
 
 static bool is_clock(const Operand *operand) {
-    static const char *const names[] = {"%clock", "%clock_hi", "%clock64", "%globaltimer",
-                                        "%globaltimer_lo", "%globaltimer_hi"};
+    static const char *const names[] = {"%clock",       "%clock_hi",       "%clock64",
+                                        "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (operand->kind == OPERAND_SPECIAL && text_is(operand->name, names[i])) return true;
     return false;
@@ -66,12 +88,13 @@ static bool decode_vector(Decoder *d, Type type) {
     if (packs) {
         define(d, type.bytes);
         use_vector(d, op->bytes, elements);
-        const Handler pair = op->bytes == 2 ? pack_2x16 : op->bytes == 4 ? pack_2x32 : pack;
-        return done(d, elements == 2 ? pair : pack, CLASS_MOVE);
+        const Handler halves = op->bytes == 2 ? pack_2x16 : op->bytes == 4 ? pack_2x32 : pack;
+        return done(d, elements == 2 ? halves : pack, CLASS_MOVE);
     }
     define_vector(d, op->bytes, elements);
     use(d, type.bytes);
-    return done(d, unpack, CLASS_MOVE);
+    const Handler halves = op->bytes == 2 ? unpack_2x16 : op->bytes == 4 ? unpack_2x32 : unpack;
+    return done(d, elements == 2 ? halves : unpack, CLASS_MOVE);
 }
 
 bool decode_move(Decoder *d) {
@@ -88,9 +111,13 @@ bool decode_move(Decoder *d) {
     }
     use(d, type.bytes);
     switch (type.bytes) {
-    case 2: return done(d, move_16, CLASS_MOVE);
-    case 4: return done(d, move_32, CLASS_MOVE);
-    case 8: return done(d, move_64, CLASS_MOVE);
-    default: return done(d, move_128, CLASS_MOVE);
+    case 2:
+        return done(d, move_16, CLASS_MOVE);
+    case 4:
+        return done(d, move_32, CLASS_MOVE);
+    case 8:
+        return done(d, move_64, CLASS_MOVE);
+    default:
+        return done(d, move_128, CLASS_MOVE);
     }
 }

@@ -18,7 +18,8 @@ static void require_members(Warp *warp, uint32_t members, const char *what) {
     if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
 }
 
-/* ---- shfl -------------------------------------------------------------------------------------- */
+/* ---- shfl --------------------------------------------------------------------------------------
+ */
 
 typedef enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } Shuffle;
 
@@ -30,10 +31,22 @@ static inline unsigned source_lane(Shuffle mode, unsigned l, uint32_t b, uint32_
     b &= 31;
     uint32_t from = l;
     switch (mode) {
-    case SHUFFLE_UP: from = l - b; *inside = (int32_t)from >= (int32_t)high; break;
-    case SHUFFLE_DOWN: from = l + b; *inside = from <= high; break;
-    case SHUFFLE_BFLY: from = l ^ b; *inside = from <= high; break;
-    case SHUFFLE_IDX: from = low | (b & ~segment); *inside = from <= high; break;
+    case SHUFFLE_UP:
+        from = l - b;
+        *inside = (int32_t)from >= (int32_t)high;
+        break;
+    case SHUFFLE_DOWN:
+        from = l + b;
+        *inside = from <= high;
+        break;
+    case SHUFFLE_BFLY:
+        from = l ^ b;
+        *inside = from <= high;
+        break;
+    case SHUFFLE_IDX:
+        from = low | (b & ~segment);
+        *inside = from <= high;
+        break;
     }
     return *inside ? from & 31 : l;
 }
@@ -62,13 +75,16 @@ static bool decode_shuffle(Decoder *d) {
     if (mode < 0) return false;
     d->op->mode = (uint8_t)mode;
     define(d, 4);
-    if (d->in->operand[1].second) define(d, PREDICATE_BYTES);
-    else absent(d, true);
+    if (d->in->operand[1].second)
+        define(d, PREDICATE_BYTES);
+    else
+        absent(d, true);
     for (int i = 0; i < 4; i++) use(d, 4);
     return done(d, run_shuffle, CLASS_SHUFFLE);
 }
 
-/* ---- vote -------------------------------------------------------------------------------------- */
+/* ---- vote --------------------------------------------------------------------------------------
+ */
 
 typedef enum Vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT } Vote;
 
@@ -78,10 +94,18 @@ static void run_vote(Warp *warp, const Op *op) {
     votes = (op->negated ? ~votes : votes) & warp->mask;
     const bool all = votes == warp->mask, none = votes == 0;
     switch ((Vote)op->mode) {
-    case VOTE_ALL: set_predicate(warp, op->r[0], all ? ALL_LANES : 0); break;
-    case VOTE_ANY: set_predicate(warp, op->r[0], none ? 0 : ALL_LANES); break;
-    case VOTE_UNI: set_predicate(warp, op->r[0], all || none ? ALL_LANES : 0); break;
-    case VOTE_BALLOT: EACH(u32, votes); break;
+    case VOTE_ALL:
+        set_predicate(warp, op->r[0], all ? ALL_LANES : 0);
+        break;
+    case VOTE_ANY:
+        set_predicate(warp, op->r[0], none ? 0 : ALL_LANES);
+        break;
+    case VOTE_UNI:
+        set_predicate(warp, op->r[0], all || none ? ALL_LANES : 0);
+        break;
+    case VOTE_BALLOT:
+        EACH(u32, votes);
+        break;
     }
 }
 
@@ -97,7 +121,8 @@ static bool decode_vote(Decoder *d) {
     return done(d, run_vote, CLASS_SHUFFLE);
 }
 
-/* ---- match ------------------------------------------------------------------------------------- */
+/* ---- match -------------------------------------------------------------------------------------
+ */
 
 static uint64_t match_value(const Warp *warp, const Op *op, unsigned lane) {
     return op->width == 8 ? REG(u64, 2)[lane] : REG(u32, 2)[lane];
@@ -108,8 +133,8 @@ static void run_match(Warp *warp, const Op *op) {
     uint32_t same[LANES] = {0};
     require_members(warp, uniform_u32(warp, op, 3), "match.sync");
     for (unsigned i = 0; i < LANES; i++)
-        EACH_ACTIVE(same[i] |=
-                    (uint32_t)(match_value(warp, op, i) == match_value(warp, op, l)) << l);
+        EACH_ACTIVE(same[i] |= (uint32_t)(match_value(warp, op, i) == match_value(warp, op, l))
+                               << l);
     if (op->mode) { /* match.all */
         const bool all = same[first_lane(warp->mask)] == warp->mask;
         EACH(u32, all ? warp->mask : 0);
@@ -126,26 +151,42 @@ static bool decode_match(Decoder *d) {
     d->op->width = take(d, "b64") ? 8 : 4;
     if (d->op->width == 4 && !take(d, "b32")) return false;
     define(d, 4);
-    if (d->in->operands > 1 && d->in->operand[1].second) define(d, PREDICATE_BYTES);
-    else absent(d, true);
+    if (d->in->operands > 1 && d->in->operand[1].second)
+        define(d, PREDICATE_BYTES);
+    else
+        absent(d, true);
     use(d, d->op->width);
     use(d, 4);
     return done(d, run_match, CLASS_SHUFFLE);
 }
 
-/* ---- redux ------------------------------------------------------------------------------------- */
+/* ---- redux -------------------------------------------------------------------------------------
+ */
 
-typedef enum Reduction { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR } Reduction;
+typedef enum Reduction {
+    REDUX_ADD,
+    REDUX_MIN,
+    REDUX_MAX,
+    REDUX_AND,
+    REDUX_OR,
+    REDUX_XOR
+} Reduction;
 
 static uint32_t reduce(const Op *op, uint32_t x, uint32_t y) {
     const bool less = op->is_signed ? (int32_t)x < (int32_t)y : x < y;
     switch ((Reduction)op->mode) {
-    case REDUX_ADD: return x + y;
-    case REDUX_MIN: return less ? x : y;
-    case REDUX_MAX: return less ? y : x;
-    case REDUX_AND: return x & y;
-    case REDUX_OR: return x | y;
-    default: return x ^ y;
+    case REDUX_ADD:
+        return x + y;
+    case REDUX_MIN:
+        return less ? x : y;
+    case REDUX_MAX:
+        return less ? y : x;
+    case REDUX_AND:
+        return x & y;
+    case REDUX_OR:
+        return x | y;
+    default:
+        return x ^ y;
     }
 }
 
@@ -170,7 +211,8 @@ static bool decode_redux(Decoder *d) {
     return done(d, run_redux, CLASS_SHUFFLE);
 }
 
-/* ---- elect, activemask, bar.warp.sync ---------------------------------------------------------- */
+/* ---- elect, activemask, bar.warp.sync ----------------------------------------------------------
+ */
 
 /* operands: d, p, member mask */
 static void run_elect(Warp *warp, const Op *op) {

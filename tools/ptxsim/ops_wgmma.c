@@ -17,7 +17,8 @@ static void require_warpgroup(Warp *warp) {
               warp->mask);
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------- */
+/* ---- Operands ----------------------------------------------------------------------------------
+ */
 
 static WgmmaTile a_tile(const Warp *warp, const Op *op, uint64_t descriptor) {
     const unsigned first = ROWS_A_WARP * ((unsigned)warp->index % WARPS_A_GROUP);
@@ -47,7 +48,8 @@ static void check_tile(Warp *warp, const Op *op, const WgmmaTile *tile, const ch
         fault_race(warp, &report);
 }
 
-/* ---- Results ----------------------------------------------------------------------------------- */
+/* ---- Results -----------------------------------------------------------------------------------
+ */
 
 static void mark_in_flight(Warp *warp, const Op *op, uint8_t value) {
     for (int i = 0; i < op->definitions; i++) {
@@ -60,8 +62,7 @@ void wgmma_check(Warp *warp, const Op *op) {
     if (op->class == CLASS_WGMMA) return; /* one sum after another in the same registers */
     for (int i = 0; i < op->operands; i++)
         if (op->r[i] >= 0 && warp->wgmma->in_flight[op->r[i] / FLAG_BYTES])
-            fault(warp, -1,
-                  "a register of a wgmma is %s before wgmma.wait_group has waited for it",
+            fault(warp, -1, "a register of a wgmma is %s before wgmma.wait_group has waited for it",
                   i < op->definitions ? "written" : "read");
 }
 
@@ -81,11 +82,14 @@ static void compute(Warp *warp, const Wgmma *w) {
         .negate_a = op->negated,
         .negate_b = op->second_negated,
     };
-    if (op->mode & HALF_SUM) wgmma_f16(&operation, d, (const uint32_t *const *)d);
-    else wgmma_f32(&operation, d, (const uint32_t *const *)d);
+    if (op->mode & HALF_SUM)
+        wgmma_f16(&operation, d, (const uint32_t *const *)d);
+    else
+        wgmma_f32(&operation, d, (const uint32_t *const *)d);
 }
 
-/* ---- Handlers ---------------------------------------------------------------------------------- */
+/* ---- Handlers ----------------------------------------------------------------------------------
+ */
 
 /* operands: d; a as 4 registers or a descriptor; b's descriptor; scale-d */
 static void run_wgmma(Warp *warp, const Op *op) {
@@ -145,7 +149,8 @@ static void run_wait(Warp *warp, const Op *op) {
         race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------- */
+/* ---- Decoding ----------------------------------------------------------------------------------
+ */
 
 /* m64nNk16: N, 0 if the part is no such shape */
 static int take_shape(Decoder *d) {
@@ -176,20 +181,23 @@ static bool decode_mma_async(Decoder *d) {
     if (!op->number || !take_types(d)) return false;
     const int sums = op->number / (op->mode & HALF_SUM ? 4 : 2);
     define_vector(d, 4, sums);
-    for (int i = 0; i < d->definitions && !d->bad; i++)
-        d->kernel->value[d->value[i]].pinned = true;
+    for (int i = 0; i < d->definitions && !d->bad; i++) d->kernel->value[d->value[i]].pinned = true;
     op->updates = true;
     const Operand *a = peek_operand(d);
     const bool registers = a && a->kind == OPERAND_VECTOR;
-    if (registers) use_vector(d, 4, 4);
-    else use(d, 8);
+    if (registers)
+        use_vector(d, 4, 4);
+    else
+        use(d, 8);
     use(d, 8);
     bool negated;
     use_predicate(d, &negated);
     op->negated = immediate(d) == -1;
     op->second_negated = immediate(d) == -1;
-    if (registers) op->mode |= A_IN_REGISTERS;
-    else if (immediate(d)) op->mode |= TRANSPOSE_A;
+    if (registers)
+        op->mode |= A_IN_REGISTERS;
+    else if (immediate(d))
+        op->mode |= TRANSPOSE_A;
     if (immediate(d)) op->mode |= TRANSPOSE_B;
     return !negated && done(d, run_wgmma, CLASS_WGMMA);
 }

@@ -45,9 +45,8 @@ typedef struct Parser {
 } Parser;
 
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
-#define PUSH(arena, array, count)                                                \
-    ((array) = arena_grow((arena), (array), (size_t)(count), sizeof *(array)), \
-     &(array)[(count)++])
+#define PUSH(arena, array, count) \
+    ((array) = arena_grow((arena), (array), (size_t)(count), sizeof *(array)), &(array)[(count)++])
 
 __attribute__((format(printf, 2, 3))) _Noreturn static void fail(Parser *p, const char *format,
                                                                  ...) {
@@ -212,7 +211,8 @@ static void dimensions(Parser *p, Variable *v) {
     }
 }
 
-/* After the state space: .align N, .ptr and its attributes, .vN, .type; returns the element's bytes. */
+/* After the state space: .align N, .ptr and its attributes, .vN, .type; returns the element's
+ * bytes. */
 static uint32_t variable_type(Parser *p, Variable *v) {
     uint32_t bytes = 0, vector = 1;
     for (bool pointer = false; accept(p, '.');) {
@@ -257,8 +257,11 @@ static bool space_of(Text text, Space *space) {
     static const struct {
         const char *name;
         Space space;
-    } spaces[] = {{"global", SPACE_GLOBAL}, {"shared", SPACE_SHARED}, {"local", SPACE_LOCAL},
-                  {"param", SPACE_PARAM},   {"const", SPACE_CONST}};
+    } spaces[] = {{"global", SPACE_GLOBAL},
+                  {"shared", SPACE_SHARED},
+                  {"local", SPACE_LOCAL},
+                  {"param", SPACE_PARAM},
+                  {"const", SPACE_CONST}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
         if (!text_is(text, spaces[i].name)) continue;
         *space = spaces[i].space;
@@ -381,7 +384,6 @@ static void instruction(Parser *p) {
     PtxFunction *f = &p->function;
     Instruction in = {.guard = -1, .target = -1, .table = -1, .location = p->location};
     in.line = p->lexer.line;
-    in.from_asm = p->lexer.in_asm;
     const char *start = p->lexer.at;
     if (accept(p, '@')) {
         in.guard_negated = accept(p, '!');
@@ -465,25 +467,40 @@ static int find_location(Parser *p, Location wanted) {
 }
 
 static Location place(Parser *p) { /* file line column */
-    Location location = {.parent = -1};
+    Location location = {.parent = -1, .inlined = -1};
     location.file = small_number(p, 1 << 20) - 1;
     location.line = small_number(p, 1 << 30);
     location.column = small_number(p, 1 << 30);
     return location;
 }
 
+/* The inlined function whose name is at `label`; `line` is one of its lines. */
+static int find_inlined(Parser *p, Text label, int line) {
+    PtxModule *m = p->module;
+    int i = 0;
+    while (i < m->inlined_functions && !text_equal(m->inlined[i].label, label)) i++;
+    if (i == m->inlined_functions)
+        *PUSH(&m->arena, m->inlined, m->inlined_functions) = (InlinedFunction){label, line, line};
+    InlinedFunction *f = &m->inlined[i];
+    if (line < f->first_line) f->first_line = line;
+    if (line > f->last_line) f->last_line = line;
+    return i;
+}
+
 static void source_location(Parser *p) { /* after .loc */
     Location location = place(p);
+    Text label = {"", 0};
     while (accept(p, ',')) {
         if (accept_word(p, "inlined_at")) {
             location.parent = find_location(p, place(p));
         } else { /* function_name $L__info_string0+8 */
             word(p);
-            lexer_word(&p->lexer, "+");
+            label = lexer_word(&p->lexer, "+");
         }
     }
     /* line 0 means that the compiler knows no line: stay with the last one */
     if (location.line == 0) return;
+    if (label.length) location.inlined = find_inlined(p, label, location.line);
     *PUSH(&p->module->arena, p->module->location, p->module->locations) = location;
     p->location = p->module->locations - 1;
 }
@@ -550,7 +567,7 @@ static void performance_directives(Parser *p) {
             product = bits <= 1024 && product <= 1024 ? product * bits : UINT32_MAX;
             if (!accept(p, ',')) break;
         }
-        if (text_is(name, "maxntid") || text_is(name, "reqntid")) 
+        if (text_is(name, "maxntid") || text_is(name, "reqntid"))
             p->function.max_threads = product <= 1024 ? (int)product : 0;
     }
 }
@@ -569,8 +586,10 @@ static void resolve_tables(Parser *p) {
 static void add_function(Parser *p) {
     PtxModule *m = p->module;
     PtxFunction *known = ptx_function(m, p->function.name);
-    if (!known) known = PUSH(&m->arena, m->function, m->functions);
-    else if (known->has_body) return; /* a prototype after the definition */
+    if (!known)
+        known = PUSH(&m->arena, m->function, m->functions);
+    else if (known->has_body)
+        return; /* a prototype after the definition */
     *known = p->function;
 }
 
@@ -601,8 +620,7 @@ static void source_file(Parser *p) { /* after .file: number "path" and perhaps m
     int index = small_number(p, 1 << 16);
     expect(p, '"');
     const char *start = p->lexer.at;
-    while (p->lexer.at < p->lexer.end && *p->lexer.at != '"' && *p->lexer.at != '\n')
-        p->lexer.at++;
+    while (p->lexer.at < p->lexer.end && *p->lexer.at != '"' && *p->lexer.at != '\n') p->lexer.at++;
     size_t length = (size_t)(p->lexer.at - start);
     char *path = arena_alloc(&m->arena, length + 1);
     memcpy(path, start, length);
@@ -661,8 +679,9 @@ PtxModule *ptx_parse(const char *text, size_t length, char *error, size_t error_
     Parser *p = calloc(1, sizeof *p);
     PtxModule *module = calloc(1, sizeof *module);
     bool parsed = false;
-    snprintf(error, error_size, "out of host memory");
-    if (p && module) {
+    if (!p || !module) {
+        snprintf(error, error_size, "out of host memory");
+    } else {
         char *copy = arena_alloc(&module->arena, length + 1);
         memcpy(copy, text, length);
         module->text = copy;

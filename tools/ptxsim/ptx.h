@@ -23,8 +23,15 @@ bool text_equal(Text a, Text b);
 typedef struct Location {
     int file; /* index into PtxModule.files, -1: unknown */
     int line, column;
-    int parent; /* the call that was inlined here, -1: none */
+    int parent;  /* the call that was inlined here, -1: none */
+    int inlined; /* index into PtxModule.inlined: the function it is in; -1: the kernel itself */
 } Location;
+
+/* A function that the compiler has inlined: the lines of it that left instructions. */
+typedef struct InlinedFunction {
+    Text label; /* of its name among the debug strings */
+    int first_line, last_line;
+} InlinedFunction;
 
 typedef enum Space {
     SPACE_GENERIC,
@@ -72,11 +79,11 @@ typedef enum OperandKind {
 
 typedef struct Operand {
     OperandKind kind;
-    bool negated;  /* !p */
-    bool memory;   /* in [ ] */
-    bool second;   /* q of p|q */
+    bool negated;   /* !p */
+    bool memory;    /* in [ ] */
+    bool second;    /* q of p|q */
     int64_t offset; /* [base + offset] */
-    int reg;       /* index into PtxFunction.reg */
+    int reg;        /* index into PtxFunction.reg */
     uint64_t bits;
     Text name;
     Variable *variable;
@@ -87,18 +94,17 @@ typedef struct Operand {
 enum { MAX_PARTS = 24, MAX_OPERANDS = 12 };
 
 typedef struct Instruction {
-    Text text;        /* the whole statement, without its semicolon */
-    Text *part;       /* the opcode, split at dots: "ld", "global", "f32" */
+    Text text;  /* the whole statement, without its semicolon */
+    Text *part; /* the opcode, split at dots: "ld", "global", "f32" */
     int parts;
-    int guard;        /* predicate register, -1: none */
+    int guard; /* predicate register, -1: none */
     bool guard_negated;
     Operand *operand;
     int operands;
-    int target;       /* bra: index of an instruction */
-    int table;        /* brx.idx: index of a jump table */
-    int location;     /* index into PtxModule.locations, -1: none */
-    int line;         /* in the PTX */
-    bool from_asm;    /* between "begin inline asm" and "end inline asm" */
+    int target;   /* bra: index of an instruction */
+    int table;    /* brx.idx: index of a jump table */
+    int location; /* index into PtxModule.locations, -1: none */
+    int line;     /* in the PTX */
 } Instruction;
 
 /* .branchtargets */
@@ -131,12 +137,14 @@ typedef struct PtxModule {
     int variables;
     Location *location;
     int locations;
+    InlinedFunction *inlined;
+    int inlined_functions;
     const char **file; /* file[i] is .file i + 1; NULL: a number that was left out */
     int files;
 } PtxModule;
 
-/* Parses text[0..length). Returns NULL and one sentence in `error` if it is not PTX that this parser
- * knows. Free with ptx_free. */
+/* Parses text[0..length). Returns NULL and one sentence in `error` if it is not PTX that this
+ * parser knows. Free with ptx_free. */
 PtxModule *ptx_parse(const char *text, size_t length, char *error, size_t error_size);
 void ptx_free(PtxModule *module);
 
@@ -144,8 +152,8 @@ void ptx_free(PtxModule *module);
 PtxFunction *ptx_function(const PtxModule *module, Text name);
 
 /* A copy of the kernel with every call replaced by the called function's body. Calls of functions
- * without a body stay. NULL and one sentence in `error`: recursion, an indirect call. Allocated from
- * the module's arena. */
+ * without a body stay. NULL and one sentence in `error`: recursion, an indirect call. Allocated
+ * from the module's arena. */
 PtxFunction *ptx_inline(PtxModule *module, const PtxFunction *kernel, char *error,
                         size_t error_size);
 

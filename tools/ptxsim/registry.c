@@ -38,14 +38,16 @@ static void *new_entry(size_t bytes) {
     return entry;
 }
 
-/* ---- Modules ---------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------
+ */
 
 static Module *load(Program *program) {
     char error[ERROR_BYTES];
     if (program->module || program->failed) return program->module;
     if (program->status == FATBIN_OK)
         program->module = module_load(program->ptx.text, program->ptx.length, error, sizeof error);
-    else snprintf(error, sizeof error, "%s", fatbin_message(program->status));
+    else
+        snprintf(error, sizeof error, "%s", fatbin_message(program->status));
     if (!program->module) {
         fprintf(stderr, "ptxsim: %s\n", error);
         program->failed = true;
@@ -71,7 +73,8 @@ void registry_reset_counters(void) {
     }
 }
 
-/* ---- Lookups ---------------------------------------------------------------------------------- */
+/* ---- Lookups ----------------------------------------------------------------------------------
+ */
 
 Function *registry_function(const void *host) {
     Function *function = registry.functions;
@@ -98,7 +101,8 @@ bool registry_variable(const void *host, void **address, size_t *bytes) {
     return false;
 }
 
-/* ---- What nvcc's stubs call ------------------------------------------------------------------- */
+/* ---- What nvcc's stubs call -------------------------------------------------------------------
+ */
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -115,8 +119,7 @@ void **__cudaRegisterFatBinary(void *wrapper) {
     const void *data;
     size_t size;
     program->status = fatbin_unwrap(wrapper, &data, &size);
-    if (program->status == FATBIN_OK)
-        program->status = fatbin_find_ptx(data, size, &program->ptx);
+    if (program->status == FATBIN_OK) program->status = fatbin_find_ptx(data, size, &program->ptx);
     program->next = registry.programs;
     registry.programs = program;
     return (void **)program;

@@ -1,5 +1,6 @@
-/* The CUDA runtime's interface, as far as the harness, nvcc's stubs and small programs use it, on the
- * simulator. There is one device; everything happens at once, so streams and events are but names. */
+/* The CUDA runtime's interface, as far as the harness, nvcc's stubs and small programs use it, on
+ * the simulator. There is one device; everything happens at once, so streams and events are but
+ * names. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ enum {
     VERSION = 13000,
 };
 
-/* ---- Errors: the last one is kept, as the runtime does ----------------------------------------- */
+/* ---- Errors: the last one is kept, as the runtime does -----------------------------------------
+ */
 
 static _Thread_local cudaError_t last_error;
 
@@ -70,7 +72,8 @@ const char *cudaGetErrorString(cudaError_t error) {
     return "unrecognized error code";
 }
 
-/* ---- The device -------------------------------------------------------------------------------- */
+/* ---- The device --------------------------------------------------------------------------------
+ */
 
 cudaError_t cudaGetDeviceCount(int *count) {
     *count = 1;
@@ -109,18 +112,42 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
     if (device != 0) return result(cudaErrorInvalidDevice);
     switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor: *value = CAPABILITY_MAJOR; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = CAPABILITY_MINOR; break;
-    case cudaDevAttrMultiProcessorCount: *value = MULTIPROCESSORS; break;
-    case cudaDevAttrWarpSize: *value = LANES; break;
-    case cudaDevAttrMaxThreadsPerBlock: *value = MAX_BLOCK_THREADS; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = MULTIPROCESSOR_THREADS; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = DEFAULT_DYNAMIC_SHARED; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = MAX_SHARED; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = MULTIPROCESSOR_SHARED; break;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = RESERVED_SHARED; break;
-    case cudaDevAttrL2CacheSize: *value = L2_BYTES; break;
-    default: *value = 0; break; /* a clock, for one: no time passes here */
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = CAPABILITY_MAJOR;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = CAPABILITY_MINOR;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = MULTIPROCESSORS;
+        break;
+    case cudaDevAttrWarpSize:
+        *value = LANES;
+        break;
+    case cudaDevAttrMaxThreadsPerBlock:
+        *value = MAX_BLOCK_THREADS;
+        break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+        *value = MULTIPROCESSOR_THREADS;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+        *value = DEFAULT_DYNAMIC_SHARED;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = MAX_SHARED;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = MULTIPROCESSOR_SHARED;
+        break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+        *value = RESERVED_SHARED;
+        break;
+    case cudaDevAttrL2CacheSize:
+        *value = L2_BYTES;
+        break;
+    default:
+        *value = 0;
+        break; /* a clock, for one: no time passes here */
     }
     return cudaSuccess;
 }
@@ -138,7 +165,8 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
 cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
 
-/* ---- Memory ------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------
+ */
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     *free_bytes = memory_free_bytes();
@@ -231,7 +259,8 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
     return error ? error : cudaMemcpy(to, (const char *)pointer + offset, bytes, kind);
 }
 
-/* ---- Streams and events ------------------------------------------------------------------------ */
+/* ---- Streams and events ------------------------------------------------------------------------
+ */
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
     *stream = NULL;
@@ -275,7 +304,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     return cudaSuccess;
 }
 
-/* ---- Functions --------------------------------------------------------------------------------- */
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
 
 static cudaError_t find_kernel(const void *host, Function **function, Kernel **kernel) {
     *function = registry_function(host);
@@ -336,12 +366,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
                                                                   0);
 }
 
-/* ---- Launches ---------------------------------------------------------------------------------- */
+/* ---- Launches ----------------------------------------------------------------------------------
+ */
 
 static bool shape_allowed(const Function *function, const Kernel *kernel, dim3 grid, dim3 block) {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    const uint32_t limit = kernel->function->max_threads ? (uint32_t)kernel->function->max_threads
-                                                         : MAX_BLOCK_THREADS;
+    const uint32_t limit =
+        kernel->function->max_threads ? (uint32_t)kernel->function->max_threads : MAX_BLOCK_THREADS;
     (void)function;
     return grid.x && grid.y && grid.z && threads && threads <= limit && block.z <= 64 &&
            grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
@@ -357,9 +388,8 @@ cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arg
     if (!shape_allowed(function, kernel, grid, block)) return result(cudaErrorInvalidConfiguration);
     if (dynamic > function->dynamic_limit || kernel->dynamic_offset + dynamic > MAX_SHARED)
         return result(cudaErrorInvalidValue);
-    const LaunchShape shape = {{grid.x, grid.y, grid.z},
-                               {block.x, block.y, block.z},
-                               (uint32_t)dynamic};
+    const LaunchShape shape = {
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)dynamic};
     static const cudaError_t outcomes[] = {
         [LAUNCH_OK] = cudaSuccess,
         [LAUNCH_FAULT] = cudaErrorLaunchFailure,
@@ -421,10 +451,11 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, stream);
 }
 
-/* ---- The driver's entry point for tensor maps ---------------------------------------------------- */
+/* ---- The driver's entry point for tensor maps
+ * ---------------------------------------------------- */
 
-static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *base,
-                             const cuuint64_t *sizes, const cuuint64_t *strides,
+static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                             void *base, const cuuint64_t *sizes, const cuuint64_t *strides,
                              const cuuint32_t *box, const cuuint32_t *steps,
                              CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                              CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
@@ -453,12 +484,11 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
     const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
     (void)version, (void)flags;
     *function = NULL;
-    if (known) *(CUresult(**)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                              const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                              const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                              CUtensorMapL2promotion, CUtensorMapFloatOOBfill))function =
-                   encode_tiled;
-    if (status)
-        *status = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    if (known)
+        *(CUresult(**)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                       const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                       CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                       CUtensorMapFloatOOBfill))function = encode_tiled;
+    if (status) *status = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return result(known ? cudaSuccess : cudaErrorSymbolNotFound);
 }

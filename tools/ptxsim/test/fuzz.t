@@ -15,8 +15,8 @@ fuzz() { # number, name, sources
         2>"$scratch/log"; then
         echo "not ok $test - fuzz_$name builds"
     elif ! (mkdir "$scratch/found" && cd "$scratch" && ulimit -c 0 &&
-        "./$name" -max_total_time="$seconds" -timeout=5 -max_len=8192 found "$OLDPWD/test/corpus/$name") \
-        >"$scratch/log" 2>&1; then
+        "./$name" -max_total_time="$seconds" -timeout=5 -max_len=8192 \
+            found "$OLDPWD/test/corpus/$name") >"$scratch/log" 2>&1; then
         echo "not ok $test - fuzz_$name finds nothing in $seconds s"
     else
         echo "ok $test - fuzz_$name finds nothing in $seconds s"

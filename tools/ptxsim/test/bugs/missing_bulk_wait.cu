@@ -1,0 +1,19 @@
+// Bug:    the block ends before its bulk store has read shared memory. Needs sm_90a.
+// Expect: the block ended while a bulk store still reads its shared memory
+#include "bug.h"
+
+template <bool BUG> __global__ void kernel(float *out) {
+    __shared__ alignas(128) float tile[128];
+    tile[threadIdx.x] = 1;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(out),
+                     "r"(shared_address(tile)) // reported
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        if (!BUG) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+MAIN(1, 128, 0)
