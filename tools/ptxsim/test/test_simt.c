@@ -1,16 +1,17 @@
-/* Divergence, loops, calls, barriers and memory spaces, on kernels small enough to work out by hand.
- * Catches: lanes that do not meet again, a loop that lanes leave at the wrong time, a register place
- * that two live values share, a return that ends a thread, warps that pass a barrier too early. */
+/* Divergence, loops, calls, barriers and memory spaces, on kernels small enough to work out by
+ * hand. Catches: lanes that do not meet again, a loop that lanes leave at the wrong time, a
+ * register place that two live values share, a return that ends a thread, warps that pass a barrier
+ * too early. */
 #include "run_ptx.h"
 #include "tap.h"
 
 enum { THREADS = 64 };
 
 /* The kernels see: tid in r0, the address of data[tid] in rd1, data[tid] in r1. */
-#define HEAD                                                                             \
-    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n"                                  \
-             ".reg .pred p, q;\n.reg .b32 r<9>;\n.reg .b64 rd<9>;\n"                     \
-             "mov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"                          \
+#define HEAD                                                         \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n"              \
+             ".reg .pred p, q;\n.reg .b32 r<9>;\n.reg .b64 rd<9>;\n" \
+             "mov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"      \
              "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\n"
 
 static uint32_t data[THREADS];
@@ -30,21 +31,24 @@ static void check(const char *name, const char *text, Expected expected) {
         printf("# %u threads are wrong %s\n", wrong, result.error);
 }
 
-/* ---- Branches ---------------------------------------------------------------------------------- */
+/* ---- Branches ----------------------------------------------------------------------------------
+ */
 
 static uint32_t nested(uint32_t tid, uint32_t value) {
-    if (tid & 1) value = tid & 2 ? value * 3 : value * 5;
-    else value += 100;
+    if (tid & 1)
+        value = tid & 2 ? value * 3 : value * 5;
+    else
+        value += 100;
     return value + 1;
 }
 
-static const char nested_text[] = HEAD
-    "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra EVEN;\n"
-    "and.b32 r2, r0, 2;\nsetp.eq.u32 q, r2, 0;\n@q bra FIVE;\n"
-    "mul.lo.u32 r1, r1, 3;\nbra MEET;\n"
-    "FIVE: mul.lo.u32 r1, r1, 5;\nbra MEET;\n"
-    "EVEN: add.u32 r1, r1, 100;\n"
-    "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+static const char nested_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra EVEN;\n"
+         "and.b32 r2, r0, 2;\nsetp.eq.u32 q, r2, 0;\n@q bra FIVE;\n"
+         "mul.lo.u32 r1, r1, 3;\nbra MEET;\n"
+         "FIVE: mul.lo.u32 r1, r1, 5;\nbra MEET;\n"
+         "EVEN: add.u32 r1, r1, 100;\n"
+         "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
 
 static uint32_t collatz(uint32_t tid, uint32_t value) {
     uint32_t steps = 0;
@@ -53,41 +57,40 @@ static uint32_t collatz(uint32_t tid, uint32_t value) {
     return steps;
 }
 
-static const char collatz_text[] = HEAD
-    "mov.u32 r2, 0;\n"
-    "HEAD: setp.eq.u32 p, r1, 1;\n@p bra DONE;\n"
-    "add.u32 r2, r2, 1;\nand.b32 r3, r1, 1;\nsetp.eq.u32 q, r3, 0;\n@q bra HALF;\n"
-    "mad.lo.u32 r1, r1, 3, 1;\nbra HEAD;\n"
-    "HALF: shr.u32 r1, r1, 1;\nbra HEAD;\n"
-    "DONE: st.global.u32 [rd1], r2;\nret;\n}\n";
+static const char collatz_text[] =
+    HEAD "mov.u32 r2, 0;\n"
+         "HEAD: setp.eq.u32 p, r1, 1;\n@p bra DONE;\n"
+         "add.u32 r2, r2, 1;\nand.b32 r3, r1, 1;\nsetp.eq.u32 q, r3, 0;\n@q bra HALF;\n"
+         "mad.lo.u32 r1, r1, 3, 1;\nbra HEAD;\n"
+         "HALF: shr.u32 r1, r1, 1;\nbra HEAD;\n"
+         "DONE: st.global.u32 [rd1], r2;\nret;\n}\n";
 
 static uint32_t early(uint32_t tid, uint32_t value) { return tid % 3 == 0 ? value : value + tid; }
 
-static const char early_text[] = HEAD
-    "rem.u32 r2, r0, 3;\nsetp.eq.u32 p, r2, 0;\n@p ret;\n"
-    "add.u32 r1, r1, r0;\nst.global.u32 [rd1], r1;\nexit;\n}\n";
+static const char early_text[] = HEAD "rem.u32 r2, r0, 3;\nsetp.eq.u32 p, r2, 0;\n@p ret;\n"
+                                      "add.u32 r1, r1, r0;\nst.global.u32 [rd1], r1;\nexit;\n}\n";
 
 static uint32_t switched(uint32_t tid, uint32_t value) {
     static const uint32_t add[] = {10, 20, 30, 20};
     return value + add[tid & 3] + 1;
 }
 
-static const char switch_text[] = HEAD
-    "and.b32 r2, r0, 3;\n"
-    "TABLE: .branchtargets TEN, TWENTY, THIRTY, TWENTY;\n"
-    "brx.idx r2, TABLE;\n"
-    "TEN: add.u32 r1, r1, 10;\nbra MEET;\n"
-    "TWENTY: add.u32 r1, r1, 20;\nbra MEET;\n"
-    "THIRTY: add.u32 r1, r1, 30;\n"
-    "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+static const char switch_text[] =
+    HEAD "and.b32 r2, r0, 3;\n"
+         "TABLE: .branchtargets TEN, TWENTY, THIRTY, TWENTY;\n"
+         "brx.idx r2, TABLE;\n"
+         "TEN: add.u32 r1, r1, 10;\nbra MEET;\n"
+         "TWENTY: add.u32 r1, r1, 20;\nbra MEET;\n"
+         "THIRTY: add.u32 r1, r1, 30;\n"
+         "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
 
 /* Odd lanes write only some of their registers under a guard; the others keep their values. */
 static uint32_t guarded(uint32_t tid, uint32_t value) { return tid & 1 ? value + 2 * tid : value; }
 
-static const char guarded_text[] = HEAD
-    "and.b32 r2, r0, 1;\nsetp.ne.u32 p, r2, 0;\nmov.u32 r3, 0;\n"
-    "@p add.u32 r3, r0, r0;\nadd.u32 r1, r1, r3;\n"
-    "@!p bra KEEP;\nst.global.u32 [rd1], r1;\nKEEP: ret;\n}\n";
+static const char guarded_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.ne.u32 p, r2, 0;\nmov.u32 r3, 0;\n"
+         "@p add.u32 r3, r0, r0;\nadd.u32 r1, r1, r3;\n"
+         "@!p bra KEEP;\nst.global.u32 [rd1], r1;\nKEEP: ret;\n}\n";
 
 static void test_branches(void) {
     check("nested branches meet again", nested_text, nested);
@@ -100,54 +103,56 @@ static void test_branches(void) {
     is_int((long long)whole.executions, 2 * 10, "every instruction is executed once by a warp");
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------- */
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
 
 static uint32_t called(uint32_t tid, uint32_t value) { return (tid < 40 ? value : 2 * value) + 1; }
 
-static const char call_text[] = PTX_HEAD
-    ".func (.param .b32 result) twice_from(.param .b32 x, .param .b32 y)\n{\n"
-    ".reg .pred p;\n.reg .b32 r<3>;\n.local .align 4 .b8 room[8];\n"
-    "ld.param.b32 r0, [x];\nld.param.b32 r1, [y];\nst.local.b32 [room+4], r0;\n"
-    "setp.lt.u32 p, r1, 40;\n@p bra SAME;\n"
-    "ld.local.b32 r2, [room+4];\nadd.u32 r0, r2, r2;\nst.param.b32 [result], r0;\nret;\n"
-    "SAME: st.param.b32 [result], r0;\nret;\n}\n"
-    ".visible .entry k(.param .u64 data)\n{\n"
-    ".reg .b32 r<9>;\n.reg .b64 rd<9>;\nmov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"
-    "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\n"
-    "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 c;\n"
-    "st.param.b32 [a], r1;\nst.param.b32 [b], r0;\n"
-    "call.uni (c), twice_from, (a, b);\nld.param.b32 r2, [c];\n}\n"
-    "add.u32 r2, r2, 1;\nst.global.u32 [rd1], r2;\nret;\n}\n";
+static const char call_text[] =
+    PTX_HEAD ".func (.param .b32 result) twice_from(.param .b32 x, .param .b32 y)\n{\n"
+             ".reg .pred p;\n.reg .b32 r<3>;\n.local .align 4 .b8 room[8];\n"
+             "ld.param.b32 r0, [x];\nld.param.b32 r1, [y];\nst.local.b32 [room+4], r0;\n"
+             "setp.lt.u32 p, r1, 40;\n@p bra SAME;\n"
+             "ld.local.b32 r2, [room+4];\nadd.u32 r0, r2, r2;\nst.param.b32 [result], r0;\nret;\n"
+             "SAME: st.param.b32 [result], r0;\nret;\n}\n"
+             ".visible .entry k(.param .u64 data)\n{\n"
+             ".reg .b32 r<9>;\n.reg .b64 rd<9>;\nmov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"
+             "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\n"
+             "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 c;\n"
+             "st.param.b32 [a], r1;\nst.param.b32 [b], r0;\n"
+             "call.uni (c), twice_from, (a, b);\nld.param.b32 r2, [c];\n}\n"
+             "add.u32 r2, r2, 1;\nst.global.u32 [rd1], r2;\nret;\n}\n";
 
 static void test_calls(void) {
     check("a call whose lanes return from different places", call_text, called);
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------
+ */
 
 static uint32_t mirrored(uint32_t tid, uint32_t value) {
     (void)value;
     return 7 * (THREADS - 1 - tid) + 3;
 }
 
-static const char mirror_text[] = PTX_HEAD
-    ".visible .entry k(.param .u64 data)\n{\n"
-    ".reg .b32 r<9>;\n.reg .b64 rd<9>;\n.shared .align 4 .b8 tile[256];\n"
-    "mov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\nmad.wide.u32 rd1, r0, 4, rd0;\n"
-    "ld.global.u32 r1, [rd1];\nmov.u32 r2, tile;\nmad.lo.u32 r3, r0, 4, r2;\n"
-    "st.shared.u32 [r3], r1;\nbar.sync 0;\n"
-    "cvt.u64.u32 rd2, r2;\ncvta.shared.u64 rd2, rd2;\nsub.u32 r4, 63, r0;\n"
-    "mad.wide.u32 rd3, r4, 4, rd2;\nld.u32 r5, [rd3];\n" /* a generic address */
-    "st.global.u32 [rd1], r5;\nret;\n}\n";
+static const char mirror_text[] =
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n"
+             ".reg .b32 r<9>;\n.reg .b64 rd<9>;\n.shared .align 4 .b8 tile[256];\n"
+             "mov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\nmad.wide.u32 rd1, r0, 4, rd0;\n"
+             "ld.global.u32 r1, [rd1];\nmov.u32 r2, tile;\nmad.lo.u32 r3, r0, 4, r2;\n"
+             "st.shared.u32 [r3], r1;\nbar.sync 0;\n"
+             "cvt.u64.u32 rd2, r2;\ncvta.shared.u64 rd2, rd2;\nsub.u32 r4, 63, r0;\n"
+             "mad.wide.u32 rd3, r4, 4, rd2;\nld.u32 r5, [rd3];\n" /* a generic address */
+             "st.global.u32 [rd1], r5;\nret;\n}\n";
 
 static uint32_t vectors(uint32_t tid, uint32_t value) {
     (void)value;
     return 7 * (tid ^ 1) + 3;
 }
 
-static const char vector_text[] = HEAD
-    "and.b32 r2, r0, 1;\nsetp.ne.u32 p, r2, 0;\n@p ret;\n"
-    "ld.global.v2.u32 {r3, r4}, [rd1];\nst.global.v2.u32 [rd1], {r4, r3};\nret;\n}\n";
+static const char vector_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.ne.u32 p, r2, 0;\n@p ret;\n"
+         "ld.global.v2.u32 {r3, r4}, [rd1];\nst.global.v2.u32 [rd1], {r4, r3};\nret;\n}\n";
 
 static void test_memory(void) {
     const PtxRun result = run(mirror_text);
@@ -156,7 +161,8 @@ static void test_memory(void) {
     is_int(result.status, LAUNCH_OK, "a kernel that is right is not complained of");
 }
 
-/* ---- What is refused --------------------------------------------------------------------------- */
+/* ---- What is refused ---------------------------------------------------------------------------
+ */
 
 static void refused(const char *name, const char *body, const char *expected) {
     char text[2000];
