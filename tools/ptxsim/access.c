@@ -6,8 +6,7 @@
 
 static const char *const kind_names[] = {"load", "store", "atomic"};
 
-/* ---- Shared memory ----------------------------------------------------------------------------
- */
+/* ---- Shared memory --------------------------------------------------------------------------- */
 
 static void fault_shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes,
                                const char *what) {
@@ -158,8 +157,7 @@ uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t 
     return (uint32_t)address;
 }
 
-/* ---- Global memory ----------------------------------------------------------------------------
- */
+/* ---- Global memory --------------------------------------------------------------------------- */
 
 static bool inside(const Allocation *a, uint64_t address, uint64_t bytes) {
     return a && address >= a->start && address <= a->end && bytes <= a->end - address;
@@ -242,8 +240,9 @@ static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES]
                          unsigned bytes, AccessKind kind, Access *access) {
     const uint64_t any = address[first_lane(mask)];
     global_request(warp, op, address, mask, bytes, kind);
-    for (unsigned l = 0; l < LANES; l++)
-        access->at[l] = (uint8_t *)(uintptr_t)(mask >> l & 1 ? address[l] : any);
+    for (unsigned l = 0; l < LANES; l++) access->at[l] = (uint8_t *)(uintptr_t)address[l];
+    for (unsigned l = 0; mask != ALL_LANES && l < LANES; l++)
+        if (!(mask >> l & 1)) access->at[l] = (uint8_t *)(uintptr_t)any;
 }
 
 /* ld.param and ld.const: no requests, no sectors */
@@ -257,8 +256,7 @@ static void constant_lanes(Warp *warp, const uint64_t address[LANES], uint32_t m
     }
 }
 
-/* ---- Local memory -----------------------------------------------------------------------------
- */
+/* ---- Local memory ---------------------------------------------------------------------------- */
 
 static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                         unsigned bytes, Access *access) {
@@ -274,8 +272,7 @@ static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
     counter(warp, op)->requests++;
 }
 
-/* ---- All together -----------------------------------------------------------------------------
- */
+/* ---- All together ---------------------------------------------------------------------------- */
 
 /* Generic addresses: each window's lanes are a request of their own. */
 static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], unsigned bytes,

@@ -1,5 +1,5 @@
-/* Memory that is freed all at once: many small pieces with one lifetime, such as a parsed module.
- */
+/* Memory that is freed all at once: many small pieces with one lifetime, such as a
+ * parsed module. */
 #ifndef PTXSIM_ARENA_H
 #define PTXSIM_ARENA_H
 

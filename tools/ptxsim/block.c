@@ -12,8 +12,7 @@ enum {
     DATA_ALIGNMENT = 1024,  /* of shared memory and of register files, in host memory */
 };
 
-/* ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void *aligned_zeros(size_t bytes) {
     const size_t rounded = (bytes / DATA_ALIGNMENT + 1) * DATA_ALIGNMENT;
@@ -83,8 +82,7 @@ void block_free(Block *block) {
     free(block);
 }
 
-/* ---- The beginning -----------------------------------------------------------------------------
- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static void begin_warp(Warp *warp) {
     const uint32_t rest = warp->block->thread_count - (uint32_t)(warp->index * LANES);
@@ -111,8 +109,7 @@ static void begin_block(Block *block, uint64_t index) {
     if (block->race) race_begin_block(block->race);
 }
 
-/* ---- Turns -------------------------------------------------------------------------------------
- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 static void execute(Warp *warp, const Op *op) {
     InstructionCount *count = counter(warp, op);
@@ -185,7 +182,7 @@ static void run_warps(Block *block) {
         if (moved || async_advance(block)) {
             idle = 0;
         } else if (!somebody_polls(block) || ++idle == MAX_IDLE_ROUNDS) {
-            if (!all_done(block)) fault_deadlock(block);
+            fault_deadlock(block);
         }
     }
 }

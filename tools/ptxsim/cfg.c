@@ -6,8 +6,7 @@ static bool ends_block(const Op *op) {
     return op->run == run_branch || op->run == run_indexed_branch || op->run == run_exit;
 }
 
-/* ---- Blocks and arrows ------------------------------------------------------------------------
- */
+/* ---- Blocks and arrows ----------------------------------------------------------------------- */
 
 static void mark_leaders(const Kernel *k, bool *leads) {
     leads[0] = true;
@@ -68,8 +67,7 @@ static void add_predecessors(Graph *g) {
     }
 }
 
-/* ---- Post-dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" --------
- */
+/* ---- Post-dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" ------- */
 
 /* Numbers the blocks that reach the exit in post-order, walking against the arrows. */
 static void number_blocks(Graph *g) {

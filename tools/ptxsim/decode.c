@@ -6,8 +6,7 @@
 
 #include "cfg.h"
 
-/* ---- The opcode -------------------------------------------------------------------------------
- */
+/* ---- The opcode ------------------------------------------------------------------------------ */
 
 static bool take_part(Decoder *d, int i) {
     d->taken |= 1u << i;
@@ -72,8 +71,7 @@ bool type_of(Text text, Type *type) {
     return false;
 }
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static int32_t add_value(Kernel *k, Value value) {
     if (k->values % 256 == 0) {
@@ -133,8 +131,7 @@ static int32_t value_of(Decoder *d, const Operand *operand, unsigned bytes) {
     }
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------
- */
+/* ---- Operands -------------------------------------------------------------------------------- */
 
 const Operand *peek_operand(Decoder *d) {
     return d->next < d->in->operands ? &d->in->operand[d->next] : NULL;
@@ -288,8 +285,7 @@ bool decode_by_rows(Decoder *d, const Row rows[], size_t count) {
     return false;
 }
 
-/* ---- Kernels ----------------------------------------------------------------------------------
- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static const DecodeFamily families[] = {
     decode_control, decode_memory,  decode_integer,  decode_carry, decode_float,  decode_half,
@@ -326,8 +322,7 @@ static bool decode_instruction(Kernel *k, const Instruction *in, Op *op) {
     return false;
 }
 
-/* ---- Variables --------------------------------------------------------------------------------
- */
+/* ---- Variables ------------------------------------------------------------------------------- */
 
 static uint32_t round_up(uint32_t bytes, uint32_t align) {
     return (bytes + align - 1) / align * align;
@@ -412,8 +407,7 @@ static void place_variables(Kernel *k) {
     visit_variables(k, place_dynamic);
 }
 
-/* ---- The whole --------------------------------------------------------------------------------
- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 static void add_registers(Kernel *k) {
     for (int i = 0; i < k->function->regs; i++)

@@ -43,8 +43,7 @@ bool decode_matrix(Decoder *d);
 bool decode_wgmma(Decoder *d);
 bool decode_call(Decoder *d);
 
-/* ---- The opcode -------------------------------------------------------------------------------
- */
+/* ---- The opcode ------------------------------------------------------------------------------ */
 
 /* The first part is `name`; it is then taken. */
 bool opcode_is(Decoder *d, const char *name);
@@ -65,18 +64,10 @@ Text take_before_last(Decoder *d);
 /* .rn, .rz, .rm, .rp; ROUND_NEAREST if there is none. */
 Rounding take_rounding(Decoder *d);
 
-/* A PTX type: what its letters and digits say. */
-typedef struct Type {
-    char kind;     /* 'b', 'u', 's', 'f' (fp32, fp64), 'h' (fp16), 'g' (bf16), 'p' (predicate) */
-    uint8_t bytes; /* PREDICATE_BYTES for 'p' */
-    bool pair;     /* f16x2, bf16x2: bytes is 4 */
-} Type;
-
 /* False if `text` is no type. */
 bool type_of(Text text, Type *type);
 
-/* ---- Operands: in the order of the instruction; definitions come first ------------------------
- */
+/* ---- Operands: in the order of the instruction; definitions come first ----------------------- */
 
 /* The next operand, NULL if there are no more. */
 const Operand *peek_operand(Decoder *d);
@@ -97,8 +88,8 @@ void use_address(Decoder *d, int32_t *offset);
 void define_vector(Decoder *d, unsigned bytes, int count);
 void use_vector(Decoder *d, unsigned bytes, int count);
 
-/* The elements of a list, such as the coordinates of [map, {x, y}], which is not the next operand.
- */
+/* The elements of a list, such as the coordinates of [map, {x, y}], which is not the next
+ * operand. */
 void use_elements(Decoder *d, const Operand *list, unsigned bytes);
 
 /* A definition or source that this form of the instruction does not have: its offset is -1. */
@@ -129,8 +120,7 @@ bool done(Decoder *d, Handler run, InstructionClass class);
 /* A constant as a value. */
 int32_t constant(Kernel *kernel, uint64_t bits, unsigned bytes);
 
-/* ---- Whole kernels ----------------------------------------------------------------------------
- */
+/* ---- Whole kernels --------------------------------------------------------------------------- */
 
 /* Decodes kernel->function into kernel->op. False and one sentence in `error` if an instruction is
  * not supported. Variables get their addresses. */

@@ -30,15 +30,24 @@ enum {
 };
 #define ALL_LANES 0xffffffffu
 
-/* ---- Kernels ----------------------------------------------------------------------------------
- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 typedef struct Warp Warp;
 typedef struct Block Block;
 typedef struct Op Op;
 typedef void (*Handler)(Warp *warp, const Op *op);
 
-/* A decoded instruction. What mode, width and the numbers mean is up to the handler. */
+/* A PTX type: what its letters and digits say. */
+typedef struct Type {
+    char kind;     /* 'b', 'u', 's', 'f' (fp32, fp64), 'h' (fp16), 'g' (bf16), 'p' (predicate) */
+    uint8_t bytes; /* PREDICATE_BYTES for 'p' */
+    bool pair;     /* f16x2, bf16x2: bytes is 4 */
+} Type;
+
+typedef uint32_t (*Compare)(const void *left, const void *right, unsigned relation);
+
+/* A decoded instruction. Which of the fields below `class` count, and what mode, combination and
+ * number mean, is up to the handler. */
 struct Op {
     Handler run;
     int32_t *r; /* operands as offsets into the register file, definitions first; -1: absent */
@@ -51,10 +60,14 @@ struct Op {
     uint8_t space; /* Space */
     uint8_t bytes; /* of one element in memory */
     uint8_t elements;
-    uint8_t width; /* bytes of a register of the value, or of an address register */
-    uint8_t address_width;
-    uint8_t rounding;
+    uint8_t width; /* bytes of the register that holds the value */
+    uint8_t source_width;
+    uint8_t address_width; /* bytes of the address register */
+    uint8_t rounding;      /* Rounding */
     uint8_t mode;
+    uint8_t combination;
+    Type type, from; /* of the result and of the sources */
+    Compare compare;
     bool is_signed, flush, saturate, relu, bf16, negated, second_negated;
     int32_t offset, second_offset; /* added to addresses */
     int32_t number;
@@ -98,8 +111,7 @@ typedef struct Kernel {
     KernelCounts totals;
 } Kernel;
 
-/* ---- Blocks -----------------------------------------------------------------------------------
- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 typedef enum WarpState {
     WARP_READY,
@@ -178,8 +190,7 @@ struct Block {
     char report[4096];        /* what fault() has to say */
 };
 
-/* ---- Running (block.c, simt.c, fault.c) -------------------------------------------------------
- */
+/* ---- Running (block.c, simt.c, fault.c) ------------------------------------------------------ */
 
 /* Memory for blocks of one launch. NULL if the host is short of memory. */
 Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t grid[3],
@@ -204,6 +215,8 @@ _Noreturn void fault_deadlock(Block *block);
 /* The source line that an operation belongs to, as "file:line", to text[0..size). */
 void op_place(const Kernel *kernel, const Op *op, char *text, size_t size);
 
+/* Handlers that more than one file names. */
+void run_nothing(Warp *warp, const Op *op);
 void run_branch(Warp *warp, const Op *op);
 void run_indexed_branch(Warp *warp, const Op *op);
 void run_exit(Warp *warp, const Op *op);

@@ -15,8 +15,8 @@ __attribute__((format(printf, 2, 3))) static void say(Block *block, const char *
     va_end(arguments);
 }
 
-/* Line `line` of a file without the blanks around it, to text[0..size); false if it cannot be read.
- */
+/* Line `line` of a file without the blanks around it, to text[0..size); false if it cannot be
+ * read. */
 static bool read_line(const char *path, int line, char *text, size_t size) {
     FILE *file = path ? fopen(path, "r") : NULL;
     bool found = false;

@@ -11,8 +11,7 @@ bool counters_simulated(void) { return true; }
 
 void counters_reset(void) { registry_reset_counters(); }
 
-/* ---- Snapshots --------------------------------------------------------------------------------
- */
+/* ---- Snapshots ------------------------------------------------------------------------------- */
 
 /* A snapshot that owns its arrays. Files are numbered anew, since every module has its own. */
 typedef struct Snapshot {
@@ -87,8 +86,7 @@ static bool take_snapshot(Snapshot *s) {
     return true;
 }
 
-/* ---- The interface ----------------------------------------------------------------------------
- */
+/* ---- The interface --------------------------------------------------------------------------- */
 
 bool counters_read(Counters *counters) {
     Snapshot snapshot;

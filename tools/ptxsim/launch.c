@@ -29,8 +29,7 @@ typedef struct Launch {
     char report[sizeof((Block *)0)->report];
 } Launch;
 
-/* ---- Settings ----------------------------------------------------------------------------------
- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 static bool variable_is(const char *name, const char *value) {
     const char *set = getenv(name);
@@ -55,8 +54,7 @@ static Settings read_settings(void) {
     };
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------
- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static double now(void) {
     struct timespec time;
@@ -147,8 +145,7 @@ static void work_together(Launch *launch) {
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
 }
 
-/* ---- Launches ----------------------------------------------------------------------------------
- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 static void copy_arguments(Kernel *kernel, void *const argument[]) {
     const PtxFunction *f = kernel->function;

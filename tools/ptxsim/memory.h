@@ -24,8 +24,8 @@ void *memory_allocate(size_t bytes);
 /* False if `address` is not the start of an allocation. */
 bool memory_release(void *address);
 
-/* The allocation that holds address .. address + bytes, NULL: none. Valid until the next release.
- */
+/* The allocation that holds address .. address + bytes, NULL: none. Valid until the next
+ * release. */
 const Allocation *memory_find(uint64_t address, uint64_t bytes);
 
 /* The allocation nearest to an address that is in none; NULL if there is no allocation at all. */

@@ -9,8 +9,7 @@
 
 enum { WRAPPER_LINES = 4 };
 
-/* ---- Variables --------------------------------------------------------------------------------
- */
+/* ---- Variables ------------------------------------------------------------------------------- */
 
 static bool allocate_variable(Variable *v) {
     if (v->space == SPACE_SHARED || v->placed) return true;
@@ -57,8 +56,7 @@ bool module_variable(const Module *module, const char *name, void **address, siz
     return false;
 }
 
-/* ---- Names and places -------------------------------------------------------------------------
- */
+/* ---- Names and places ------------------------------------------------------------------------ */
 
 /* The last source name of a mangled one: _Z9flash_fwdPK... is flash_fwd, and so is
  * _ZN12_GLOBAL__N_19flash_fwdE. Anything else stays as it is. */
@@ -108,8 +106,7 @@ void op_place(const Kernel *kernel, const Op *op, char *text, size_t size) {
         snprintf(text, size, "PTX line %d", op->source->line);
 }
 
-/* ---- Kernels ----------------------------------------------------------------------------------
- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static char *copy_text(Arena *arena, Text text) {
     char *copy = arena_alloc(arena, (size_t)text.length + 1);
@@ -176,8 +173,7 @@ Kernel *module_kernel(Module *module, const char *name, char *error, size_t erro
     return NULL;
 }
 
-/* ---- Modules ----------------------------------------------------------------------------------
- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 Module *module_load(const char *text, size_t length, char *error, size_t error_size) {
     Module *m = calloc(1, sizeof *m);

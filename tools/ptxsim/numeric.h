@@ -210,8 +210,8 @@ static inline float float_mul(float a, float b, Rounding mode) {
     return mode == ROUND_NEAREST ? a * b : float_from_double((double)a * (double)b, mode);
 }
 
-/* div.{rn,...}.f32, and rcp with a = 1. The remainder a - q b is exact and gives the error's sign.
- */
+/* div.{rn,...}.f32, and rcp with a = 1. The remainder a - q b is exact and gives the error's
+ * sign. */
 static inline float float_div(float a, float b, Rounding mode) {
     if (mode == ROUND_NEAREST) return a / b;
     double quotient = (double)a / (double)b;
@@ -285,8 +285,8 @@ static inline float float_max_nan(float a, float b) {
     return float_at(x > y ? x : y);
 }
 
-/* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands' signs.
- */
+/* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands'
+ * signs. */
 static inline float xorsign(float extreme, float a, float b) {
     return float_of(bits_of(extreme) | ((bits_of(a) ^ bits_of(b)) & 0x80000000));
 }

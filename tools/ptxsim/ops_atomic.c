@@ -1,6 +1,5 @@
 /* atom and red. PTX ISA, "Parallel Synchronization and Communication: atom, red". The lanes of a
- * warp take their turns in order; blocks that use atomics on global memory run one after another.
- */
+ * warp take their turns in order; blocks that use atomics on global memory run in order. */
 #include "access.h"
 #include "decode.h"
 #include "lanes.h"
@@ -18,7 +17,8 @@ typedef enum Atomic {
     ATOMIC_DEC,
 } Atomic;
 
-/* What op->number says: the kind of a Type. */
+static bool is_float(Type type) { return type.kind == 'f' || type.kind == 'h' || type.kind == 'g'; }
+
 static uint64_t integer_result(const Op *op, uint64_t old, uint64_t b, uint64_t c) {
     const unsigned shift = 64 - 8 * op->bytes;
     const int64_t x = (int64_t)(old << shift), y = (int64_t)(b << shift);
@@ -52,9 +52,9 @@ static uint16_t half_sum(const Op *op, uint64_t a, uint64_t b) {
 }
 
 static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
-    if (op->number == 'f' && op->bytes == 4)
+    if (op->type.kind == 'f' && op->bytes == 4)
         return bits_of(float_of((uint32_t)old) + float_of((uint32_t)b));
-    if (op->number == 'f') return bits_of_double(double_of(old) + double_of(b));
+    if (op->type.kind == 'f') return bits_of_double(double_of(old) + double_of(b));
     if (op->bytes == 2) return half_sum(op, old, b);
     return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16;
 }
@@ -67,7 +67,6 @@ static uint64_t lane_value(const Warp *warp, const Op *op, int r, unsigned l) {
 
 /* operands: d or -1, address, b, c or -1 */
 static void run_atomic(Warp *warp, const Op *op) {
-    const bool is_float = op->number == 'f' || op->number == 'h' || op->number == 'g';
     Access access;
     access_lanes(warp, op, 1, op->bytes, ACCESS_ATOMIC, &access);
     EACH_ACTIVE({
@@ -75,8 +74,9 @@ static void run_atomic(Warp *warp, const Op *op) {
         const uint64_t c = op->r[3] >= 0 ? lane_value(warp, op, 3, l) : 0;
         uint64_t old = 0;
         memcpy(&old, access.at[l], op->bytes);
-        const uint64_t value = is_float && op->mode == ATOMIC_ADD ? float_sum(op, old, b)
-                                                                  : integer_result(op, old, b, c);
+        const uint64_t value = is_float(op->type) && op->mode == ATOMIC_ADD
+                                   ? float_sum(op, old, b)
+                                   : integer_result(op, old, b, c);
         memcpy(access.at[l], &value, op->bytes);
         if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
     });
@@ -101,11 +101,10 @@ bool decode_atomic(Decoder *d) {
                 : take(d, "shared") || take(d, "shared::cta") ? SPACE_SHARED
                                                               : SPACE_GENERIC;
     const int what = take_one(d, names);
-    const bool is_float = type.kind == 'f' || type.kind == 'h' || type.kind == 'g';
     if (what < 0 || type.bytes == 1 || type.bytes > 8) return false;
-    if (is_float && what != ATOMIC_ADD && what != ATOMIC_EXCH) return false;
+    if (is_float(type) && what != ATOMIC_ADD && what != ATOMIC_EXCH) return false;
     op->mode = (uint8_t)what;
-    op->number = type.kind;
+    op->type = type;
     op->bytes = type.bytes;
     op->is_signed = type.kind == 's';
     op->bf16 = type.kind == 'g';

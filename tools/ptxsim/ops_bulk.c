@@ -5,8 +5,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Landing -----------------------------------------------------------------------------------
- */
+/* ---- Landing --------------------------------------------------------------------------------- */
 
 static void move_plain(const Bulk *bulk, bool loads) {
     uint8_t *shared = shared_zero(bulk->warp->block) + bulk->shared;
@@ -46,8 +45,7 @@ void bulk_land(Block *block, int i) {
     bulk.warp->op = current;
 }
 
-/* ---- Checks at the issue -----------------------------------------------------------------------
- */
+/* ---- Checks at the issue --------------------------------------------------------------------- */
 
 static uint64_t sectors_of(uint64_t address, uint64_t bytes) {
     return bytes ? (address + bytes - 1) / SECTOR_BYTES - address / SECTOR_BYTES + 1 : 0;
@@ -90,8 +88,7 @@ static void check_alignment(const Bulk *bulk) {
               (unsigned long long)bulk->global);
 }
 
-/* ---- Handlers ----------------------------------------------------------------------------------
- */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 static void read_map(Warp *warp, unsigned lane, uint64_t address, Bulk *bulk) {
     if (address % TENSORMAP_ALIGNMENT)
@@ -189,13 +186,7 @@ static void run_wait(Warp *warp, const Op *op) {
         race_wait(warp->block->race, (unsigned)warp->index, RACE_BULK, op->number);
 }
 
-static void run_prefetch(Warp *warp, const Op *op) {
-    (void)warp;
-    (void)op;
-}
-
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 static bool take_shared(Decoder *d) { return take(d, "shared::cluster") || take(d, "shared::cta"); }
 
@@ -254,7 +245,7 @@ bool decode_bulk(Decoder *d) {
     if (take(d, "prefetch")) {
         d->taken = (1u << d->in->parts) - 1;
         d->next = d->in->operands;
-        return done(d, run_prefetch, CLASS_OTHER);
+        return done(d, run_nothing, CLASS_OTHER);
     }
     if (take(d, "tensor") && !(d->op->elements = take_dimensions(d))) return false;
     if (!take(d, "global") || !take_shared(d)) return false;

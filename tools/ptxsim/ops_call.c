@@ -22,8 +22,7 @@ static const char *device_text(uint64_t address) {
     return a && memchr(text, 0, (size_t)(a->end - address)) ? text : "?";
 }
 
-/* ---- printf: the second argument points to the values, in order, each at its alignment ---------
- */
+/* ---- printf: the second argument points to the values, in order, each at its alignment ------- */
 
 static const uint8_t *value_bytes(const Warp *warp, uint64_t address, unsigned l) {
     const uint32_t bytes = warp->block->kernel->local_bytes;
@@ -86,8 +85,7 @@ static void run_printf(Warp *warp, const Op *op) {
     EACH_ACTIVE(print(warp, l, device_text(argument(warp, op, 0, l)), argument(warp, op, 1, l)));
 }
 
-/* ---- assert: expression, file, line, function ---------------------------------------------------
- */
+/* ---- assert: expression, file, line, function ------------------------------------------------ */
 
 static void run_assert(Warp *warp, const Op *op) {
     const unsigned l = first_lane(warp->mask);
@@ -96,8 +94,7 @@ static void run_assert(Warp *warp, const Op *op) {
           device_text(argument(warp, op, 3, l)));
 }
 
-/* ---- Decoding -----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 bool decode_call(Decoder *d) {
     if (!opcode_is(d, "call")) return false;

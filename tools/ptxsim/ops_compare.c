@@ -3,8 +3,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Comparisons -------------------------------------------------------------------------------
- */
+/* ---- Comparisons ----------------------------------------------------------------------------- */
 
 typedef enum Comparison {
     COMPARE_EQ,
@@ -48,39 +47,39 @@ static inline uint32_t gather_bits(const uint8_t holds[LANES]) {
 }
 
 /* The last two are never asked of integers. a == a is false for a NaN. */
-#define COMPARE(name, T)                                                                \
-    CLONES static uint32_t name(const void *left, const void *right, Comparison what) { \
-        const T *a = left, *b = right;                                                  \
-        switch (what) {                                                                 \
-        case COMPARE_EQ:                                                                \
-            GATHER(a[l] == b[l])                                                        \
-        case COMPARE_NE:                                                                \
-            GATHER((a[l] < b[l]) | (a[l] > b[l]))                                       \
-        case COMPARE_LT:                                                                \
-            GATHER(a[l] < b[l])                                                         \
-        case COMPARE_LE:                                                                \
-            GATHER(a[l] <= b[l])                                                        \
-        case COMPARE_GT:                                                                \
-            GATHER(a[l] > b[l])                                                         \
-        case COMPARE_GE:                                                                \
-            GATHER(a[l] >= b[l])                                                        \
-        case COMPARE_EQU:                                                               \
-            GATHER(!((a[l] < b[l]) | (a[l] > b[l])))                                    \
-        case COMPARE_NEU:                                                               \
-            GATHER(!(a[l] == b[l]))                                                     \
-        case COMPARE_LTU:                                                               \
-            GATHER(!(a[l] >= b[l]))                                                     \
-        case COMPARE_LEU:                                                               \
-            GATHER(!(a[l] > b[l]))                                                      \
-        case COMPARE_GTU:                                                               \
-            GATHER(!(a[l] <= b[l]))                                                     \
-        case COMPARE_GEU:                                                               \
-            GATHER(!(a[l] < b[l]))                                                      \
-        case COMPARE_NUM:                                                               \
-            GATHER((a[l] == a[l]) & (b[l] == b[l]))                                     \
-        default:                                                                        \
-            GATHER((a[l] != a[l]) | (b[l] != b[l]))                                     \
-        }                                                                               \
+#define COMPARE(name, T)                                                              \
+    CLONES static uint32_t name(const void *left, const void *right, unsigned what) { \
+        const T *a = left, *b = right;                                                \
+        switch (what) {                                                               \
+        case COMPARE_EQ:                                                              \
+            GATHER(a[l] == b[l])                                                      \
+        case COMPARE_NE:                                                              \
+            GATHER((a[l] < b[l]) | (a[l] > b[l]))                                     \
+        case COMPARE_LT:                                                              \
+            GATHER(a[l] < b[l])                                                       \
+        case COMPARE_LE:                                                              \
+            GATHER(a[l] <= b[l])                                                      \
+        case COMPARE_GT:                                                              \
+            GATHER(a[l] > b[l])                                                       \
+        case COMPARE_GE:                                                              \
+            GATHER(a[l] >= b[l])                                                      \
+        case COMPARE_EQU:                                                             \
+            GATHER(!((a[l] < b[l]) | (a[l] > b[l])))                                  \
+        case COMPARE_NEU:                                                             \
+            GATHER(!(a[l] == b[l]))                                                   \
+        case COMPARE_LTU:                                                             \
+            GATHER(!(a[l] >= b[l]))                                                   \
+        case COMPARE_LEU:                                                             \
+            GATHER(!(a[l] > b[l]))                                                    \
+        case COMPARE_GTU:                                                             \
+            GATHER(!(a[l] <= b[l]))                                                   \
+        case COMPARE_GEU:                                                             \
+            GATHER(!(a[l] < b[l]))                                                    \
+        case COMPARE_NUM:                                                             \
+            GATHER((a[l] == a[l]) & (b[l] == b[l]))                                   \
+        default:                                                                      \
+            GATHER((a[l] != a[l]) | (b[l] != b[l]))                                   \
+        }                                                                             \
     }
 COMPARE(compare_u16, u16)
 COMPARE(compare_s16, s16)
@@ -91,7 +90,7 @@ COMPARE(compare_s64, s64)
 COMPARE(compare_f32, f32)
 COMPARE(compare_f64, f64)
 
-static uint32_t compare_halves(const void *left, const void *right, Comparison what, bool bf16) {
+static uint32_t compare_halves(const void *left, const void *right, unsigned what, bool bf16) {
     const u16 *a = left, *b = right;
     float x[LANES], y[LANES];
     for (unsigned l = 0; l < LANES; l++) {
@@ -101,44 +100,39 @@ static uint32_t compare_halves(const void *left, const void *right, Comparison w
     return compare_f32(x, y, what);
 }
 
-static uint32_t compare_f16(const void *left, const void *right, Comparison what) {
+static uint32_t compare_f16(const void *left, const void *right, unsigned what) {
     return compare_halves(left, right, what, false);
 }
 
-static uint32_t compare_bf16(const void *left, const void *right, Comparison what) {
+static uint32_t compare_bf16(const void *left, const void *right, unsigned what) {
     return compare_halves(left, right, what, true);
 }
 
-static uint32_t compare_f32_ftz(const void *left, const void *right, Comparison what) {
+static uint32_t compare_f32_ftz(const void *left, const void *right, unsigned what) {
     const f32 *a = left, *b = right;
     float x[LANES], y[LANES];
     for (unsigned l = 0; l < LANES; l++) x[l] = flush(a[l]), y[l] = flush(b[l]);
     return compare_f32(x, y, what);
 }
 
-typedef uint32_t (*Compare)(const void *left, const void *right, Comparison what);
-
-/* Op.bytes is an index here. */
 static const struct {
-    const char *types;
-    unsigned bytes;
+    const char *type;
     Compare compare;
 } comparisons[] = {
-    {"u16", 2, compare_u16},   {"b16", 2, compare_u16}, {"s16", 2, compare_s16},
-    {"u32", 4, compare_u32},   {"b32", 4, compare_u32}, {"s32", 4, compare_s32},
-    {"u64", 8, compare_u64},   {"b64", 8, compare_u64}, {"s64", 8, compare_s64},
-    {"f32", 4, compare_f32},   {"f64", 8, compare_f64}, {"f16", 2, compare_f16},
-    {"bf16", 2, compare_bf16},
+    {"u16", compare_u16},   {"b16", compare_u16}, {"s16", compare_s16}, {"u32", compare_u32},
+    {"b32", compare_u32},   {"s32", compare_s32}, {"u64", compare_u64}, {"b64", compare_u64},
+    {"s64", compare_s64},   {"f32", compare_f32}, {"f64", compare_f64}, {"f16", compare_f16},
+    {"bf16", compare_bf16},
 };
 
-/* The result of the comparison and its complement, each combined with a predicate if there is one.
- */
+/* The result of the comparison and its complement, each combined with a predicate if there is
+ * one. */
 typedef enum Combination { COMBINE_NOT, COMBINE_AND, COMBINE_OR, COMBINE_XOR } Combination;
 
 static uint32_t combine(const Warp *warp, const Op *op, int32_t other, uint32_t bits) {
     uint32_t with = other < 0 ? 0 : predicate(warp, other);
     if (op->negated) with = ~with;
-    switch ((Combination)op->rounding) {
+    switch ((Combination)op->combination) {
     case COMBINE_AND:
         return bits & with;
     case COMBINE_OR:
@@ -151,8 +145,7 @@ static uint32_t combine(const Warp *warp, const Op *op, int32_t other, uint32_t 
 }
 
 static uint32_t compare(Warp *warp, const Op *op, int first) {
-    const Compare function = op->flush ? compare_f32_ftz : comparisons[op->bytes].compare;
-    return function(REG(u8, first), REG(u8, first + 1), (Comparison)op->mode);
+    return op->compare(REG(u8, first), REG(u8, first + 1), op->mode);
 }
 
 /* operands: p, q or -1, a, b, c or -1 */
@@ -182,8 +175,7 @@ static void run_set_pair(Warp *warp, const Op *op) {
         x[0][l] = (uint16_t)a[l], x[1][l] = (uint16_t)(a[l] >> 16);
         y[0][l] = (uint16_t)b[l], y[1][l] = (uint16_t)(b[l] >> 16);
     }
-    for (int h = 0; h < 2; h++)
-        bits[h] = compare_halves(x[h], y[h], (Comparison)op->mode, op->bf16);
+    for (int h = 0; h < 2; h++) bits[h] = compare_halves(x[h], y[h], op->mode, op->bf16);
     const uint32_t yes = (uint32_t)op->number;
     EACH(u32, (bits[0] >> l & 1 ? yes : 0) | (bits[1] >> l & 1 ? yes : 0) << 16);
 }
@@ -197,11 +189,10 @@ static void run_setp_pair(Warp *warp, const Op *op) {
         y[0][l] = (uint16_t)b[l], y[1][l] = (uint16_t)(b[l] >> 16);
     }
     for (int h = 0; h < 2; h++)
-        set_predicate(warp, op->r[h], compare_halves(x[h], y[h], (Comparison)op->mode, op->bf16));
+        set_predicate(warp, op->r[h], compare_halves(x[h], y[h], op->mode, op->bf16));
 }
 
-/* ---- Selection ---------------------------------------------------------------------------------
- */
+/* ---- Selection ------------------------------------------------------------------------------- */
 
 #define SELECT(name, T)                                 \
     CLONES static void name(Warp *warp, const Op *op) { \
@@ -226,8 +217,7 @@ SLCT(slct_64_s32, u64, s32)
 SLCT(slct_32_f32, u32, f32)
 SLCT(slct_64_f32, u64, f32)
 
-/* ---- Logic of predicates -----------------------------------------------------------------------
- */
+/* ---- Logic of predicates --------------------------------------------------------------------- */
 
 static void run_predicate_logic(Warp *warp, const Op *op) {
     uint32_t a = predicate(warp, op->r[1]), b = op->operands > 2 ? predicate(warp, op->r[2]) : 0;
@@ -237,8 +227,7 @@ static void run_predicate_logic(Warp *warp, const Op *op) {
     set_predicate(warp, op->r[0], results[op->mode]);
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 static int take_comparison(Decoder *d) {
     static const char *const unsigned_names[] = {"lo", "ls", "hi", "hs", NULL};
@@ -256,16 +245,17 @@ static bool decode_comparison(Decoder *d, Type *type) {
     const int what = take_comparison(d);
     if (what < 0 || !type_of(name, type)) return false;
     d->op->mode = (uint8_t)what;
-    d->op->rounding = (uint8_t)(take_one(d, combinations) + 1);
-    d->op->flush = take(d, "ftz") && type->kind == 'f' && type->bytes == 4;
+    d->op->combination = (uint8_t)(take_one(d, combinations) + 1);
     d->op->bf16 = type->kind == 'g';
-    for (uint8_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
-        if (text_is(name, comparisons[i].types)) d->op->bytes = i;
-    return true;
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        if (text_is(name, comparisons[i].type)) d->op->compare = comparisons[i].compare;
+    const bool single = type->kind == 'f' && type->bytes == 4;
+    if (take(d, "ftz") && single) d->op->compare = compare_f32_ftz;
+    return type->pair || d->op->compare;
 }
 
 static void use_combination(Decoder *d) {
-    if (d->op->rounding == COMBINE_NOT)
+    if (d->op->combination == COMBINE_NOT)
         absent(d, false);
     else
         use_predicate(d, &d->op->negated);
@@ -276,7 +266,7 @@ static bool has_second(const Decoder *d) { return d->in->operands > 1 && d->in->
 static bool decode_setp(Decoder *d) {
     Type type;
     if (!opcode_is(d, "setp") || !decode_comparison(d, &type)) return false;
-    if (type.pair && (!has_second(d) || d->op->rounding != COMBINE_NOT)) return false;
+    if (type.pair && (!has_second(d) || d->op->combination != COMBINE_NOT)) return false;
     define(d, PREDICATE_BYTES);
     if (has_second(d))
         define(d, PREDICATE_BYTES);
@@ -292,7 +282,7 @@ static bool decode_set(Decoder *d) {
     Type to, from;
     if (!opcode_is(d, "set") || !type_of(take_before_last(d), &to)) return false;
     if (!decode_comparison(d, &from)) return false;
-    if (from.pair && (to.bytes != 4 || d->op->rounding != COMBINE_NOT)) return false;
+    if (from.pair && (to.bytes != 4 || d->op->combination != COMBINE_NOT)) return false;
     const bool is_float = to.kind == 'f' || to.kind == 'h' || to.kind == 'g';
     const uint32_t one = to.kind == 'h' ? HALF_ONE : to.kind == 'g' ? BF16_ONE : bits_of(1.0f);
     const uint32_t ones = from.pair ? 0xffff : UINT32_MAX;

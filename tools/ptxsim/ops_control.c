@@ -1,9 +1,9 @@
-/* Branches, the end of a thread, and instructions that change nothing a functional simulator knows.
- */
+/* Branches, the end of a thread, and instructions that change nothing a functional simulator
+ * knows. */
 #include "decode.h"
 #include "lanes.h"
 
-static void run_nothing(Warp *warp, const Op *op) {
+void run_nothing(Warp *warp, const Op *op) {
     (void)warp;
     (void)op;
 }

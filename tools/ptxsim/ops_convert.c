@@ -4,8 +4,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Fast ones ---------------------------------------------------------------------------------
- */
+/* ---- Fast ones ------------------------------------------------------------------------------- */
 
 #define CONVERT(name, D, A, value)                      \
     CLONES static void name(Warp *warp, const Op *op) { \
@@ -24,6 +23,7 @@ CONVERT(u16_from_u32, u16, u32, a[l])
 CONVERT(s32_from_s16, s32, s16, a[l])
 CONVERT(f32_from_s32, f32, s32, a[l])
 CONVERT(f32_from_u32, f32, u32, a[l])
+CONVERT(f32_saturated, f32, f32, saturate(a[l]))
 
 /* Two fp32 to a pair: the first source is the upper half. */
 #define PAIR(name, from)                                                   \
@@ -45,20 +45,7 @@ PAIR(bf16x2_from_f32_rz, bf16_rz)
 CONVERT(tf32_rna, u32, f32, tf32_from_float_rna(a[l]))
 CONVERT(tf32_rounded, u32, f32, tf32_from_float(a[l], (Rounding)op->rounding))
 
-/* ---- The general one ---------------------------------------------------------------------------
- */
-
-/* What Op.number and Op.target hold: the types, packed, so that the handler needs no table. */
-typedef struct Conversion {
-    Type from, to;
-    bool to_integral; /* .rni and its like on a floating-point result */
-} Conversion;
-
-static Conversion unpack(const Op *op) {
-    return (Conversion){.from = {.kind = (char)(op->number & 255), .bytes = op->bytes},
-                        .to = {.kind = (char)(op->number >> 8 & 255), .bytes = op->elements},
-                        .to_integral = op->mode != 0};
-}
+/* ---- The general one ------------------------------------------------------------------------- */
 
 static bool is_float(Type type) { return type.kind == 'f' || type.kind == 'h' || type.kind == 'g'; }
 
@@ -92,11 +79,11 @@ static uint64_t extend(Type type, uint64_t bits) {
                             : bits << shift >> shift;
 }
 
-static uint64_t integer_to_integer(const Op *op, Conversion c, uint64_t bits) {
-    const unsigned width = 8 * c.to.bytes;
-    const bool negative = c.from.kind == 's' && (int64_t)bits < 0;
+static uint64_t integer_to_integer(const Op *op, uint64_t bits) {
+    const unsigned width = 8 * op->type.bytes;
+    const bool negative = op->from.kind == 's' && (int64_t)bits < 0;
     if (!op->saturate) return bits;
-    if (c.to.kind == 's') {
+    if (op->type.kind == 's') {
         const int64_t top = (int64_t)((1ull << (width - 1)) - 1);
         if (negative) return (int64_t)bits < -top - 1 ? (uint64_t)(-top - 1) : bits;
         return bits > (uint64_t)top ? (uint64_t)top : bits;
@@ -105,46 +92,48 @@ static uint64_t integer_to_integer(const Op *op, Conversion c, uint64_t bits) {
     return negative ? 0 : bits > top ? top : bits;
 }
 
-static uint64_t integer_to_float(const Op *op, Conversion c, uint64_t bits) {
-    const bool is_signed = c.from.kind == 's';
-    if (c.to.bytes == 8) return bits_of_double(is_signed ? (double)(int64_t)bits : (double)bits);
+static uint64_t integer_to_float(const Op *op, uint64_t bits) {
+    const bool is_signed = op->from.kind == 's';
+    if (op->type.bytes == 8)
+        return bits_of_double(is_signed ? (double)(int64_t)bits : (double)bits);
     const double value = is_signed ? double_from_signed((int64_t)bits) : double_from_unsigned(bits);
-    return float_bits(c.to, value, (Rounding)op->rounding);
+    return float_bits(op->type, value, (Rounding)op->rounding);
 }
 
-static uint64_t float_to_float(const Op *op, Conversion c, double value) {
-    if (c.to_integral) value = integral(value, (Rounding)op->rounding);
+static bool is_single(Type type) { return type.kind == 'f' && type.bytes == 4; }
+
+/* op->mode: the result is to be integral (.rni and its like) */
+static uint64_t float_to_float(const Op *op, double value) {
+    const Rounding mode = op->mode ? ROUND_NEAREST : (Rounding)op->rounding;
+    if (op->mode) value = integral(value, (Rounding)op->rounding);
     if (op->saturate) value = value != value || value < 0 ? 0 : value > 1 ? 1 : value;
     if (op->relu && value == value) value = value > 0 ? value : 0;
-    const Rounding mode = c.to_integral ? ROUND_NEAREST : (Rounding)op->rounding;
-    const uint64_t bits = float_bits(c.to, value, mode);
-    const bool single = c.to.kind == 'f' && c.to.bytes == 4;
-    return op->flush && single ? bits_of(flush(float_of((uint32_t)bits))) : bits;
+    const uint64_t bits = float_bits(op->type, value, mode);
+    const bool flushes = op->flush && is_single(op->type);
+    return flushes ? bits_of(flush(float_of((uint32_t)bits))) : bits;
 }
 
-static uint64_t convert(const Op *op, Conversion c, uint64_t bits) {
-    bits = extend(c.from, bits);
-    if (!is_float(c.from))
-        return is_float(c.to) ? integer_to_float(op, c, bits) : integer_to_integer(op, c, bits);
-    double value = float_value(c.from, bits);
-    if (op->flush && c.from.kind == 'f' && c.from.bytes == 4) value = (double)flush((float)value);
-    if (is_float(c.to)) return float_to_float(op, c, value);
-    return integer_from_double(value, (Rounding)op->rounding, 8u * c.to.bytes, c.to.kind == 's',
-                               c.from.bytes == 8);
+static uint64_t convert(const Op *op, uint64_t bits) {
+    bits = extend(op->from, bits);
+    if (!is_float(op->from))
+        return is_float(op->type) ? integer_to_float(op, bits) : integer_to_integer(op, bits);
+    double value = float_value(op->from, bits);
+    if (op->flush && is_single(op->from)) value = (double)flush((float)value);
+    if (is_float(op->type)) return float_to_float(op, value);
+    return integer_from_double(value, (Rounding)op->rounding, 8u * op->type.bytes,
+                               op->type.kind == 's', op->from.bytes == 8);
 }
 
 static void run_convert(Warp *warp, const Op *op) {
-    const Conversion c = unpack(op);
     EACH_ACTIVE({
         uint64_t bits = 0;
-        memcpy(&bits, REG(u8, 1) + l * op->address_width, op->address_width);
-        bits = extend(c.to, convert(op, c, bits));
+        memcpy(&bits, REG(u8, 1) + l * op->source_width, op->source_width);
+        bits = extend(op->type, convert(op, bits));
         memcpy(REG(u8, 0) + l * op->width, &bits, op->width);
     });
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *to, *from;
@@ -192,8 +181,8 @@ static unsigned width_of(const Decoder *d, int operand, Type type) {
 static Handler choose(const Decoder *d, Text to, Text from, bool plain) {
     const Op *op = d->op;
     for (size_t i = 0; plain && i < sizeof fast / sizeof *fast; i++)
-        if (text_is(to, fast[i].to) && text_is(from, fast[i].from) && op->width == op->elements &&
-            op->address_width == op->bytes)
+        if (text_is(to, fast[i].to) && text_is(from, fast[i].from) && op->width == op->type.bytes &&
+            op->source_width == op->from.bytes)
             return fast[i].run;
     return run_convert;
 }
@@ -214,14 +203,16 @@ bool decode_convert(Decoder *d) {
     op->saturate = take(d, "sat");
     op->relu = take(d, "relu");
     op->mode = integral_rounding;
-    op->number = from.kind | to.kind << 8;
-    op->bytes = from.bytes;
-    op->elements = to.bytes;
+    op->type = to;
+    op->from = from;
     op->width = (uint8_t)width_of(d, 0, to);
-    op->address_width = (uint8_t)width_of(d, 1, from);
+    op->source_width = (uint8_t)width_of(d, 1, from);
     define(d, op->width);
-    use(d, op->address_width);
+    use(d, op->source_width);
     const bool plain = op->rounding == ROUND_NEAREST && !integral_rounding && !op->flush &&
                        !op->saturate && !op->relu;
+    const bool only_saturates = op->saturate && text_is(to_name, "f32") &&
+                                text_is(from_name, "f32") && !integral_rounding && !op->flush;
+    if (only_saturates) return done(d, f32_saturated, CLASS_CONVERT); /* expf has one */
     return done(d, choose(d, to_name, from_name, plain), CLASS_CONVERT);
 }

@@ -4,8 +4,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Landing -----------------------------------------------------------------------------------
- */
+/* ---- Landing --------------------------------------------------------------------------------- */
 
 static void land(Warp *warp, Copy *copy, uint32_t lanes) {
     Block *block = warp->block;
@@ -42,8 +41,7 @@ bool copy_advance(Warp *warp) {
     return true;
 }
 
-/* ---- Handlers ----------------------------------------------------------------------------------
- */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 /* Bytes that a lane reads: operand 2 is the source's size, operand 3 a predicate to ignore it. */
 static unsigned read_bytes(const Warp *warp, const Op *op, unsigned l) {
@@ -134,8 +132,7 @@ static void run_arrive(Warp *warp, const Op *op) {
     finish_if_early(warp, copy);
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 static void take_hints(Decoder *d) {
     for (int i = 1; i < d->in->parts; i++) { /* .L2::128B, .L2::cache_hint */

@@ -5,8 +5,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- fp32, round to nearest: name and name_ftz -------------------------------------------------
- */
+/* ---- fp32, round to nearest: name and name_ftz ----------------------------------------------- */
 
 #define FLOAT1(name, value)                                       \
     static inline float name##_value(float x) { return (value); } \
@@ -62,6 +61,23 @@ CLONES static void fma_f32_ftz(Warp *warp, const Op *op) {
     EACH(f32, flush(__builtin_fmaf(flush(x[l]), flush(y[l]), flush(z[l]))));
 }
 
+/* fma.rm, of which expf has one, without branches: to nearest, then one step down if that is above
+ * the exact value. A sum of zero is negative unless both terms are positive. */
+static inline float fma_down(float x, float y, float z) {
+    const double product = (double)x * (double)y, sum = add_to_odd(product, (double)z);
+    const float nearest = (float)sum;
+    const uint32_t bits = bits_of(nearest);
+    const uint32_t down = nearest > 0 ? bits - 1 : bits + 1;
+    const uint32_t signs = (uint32_t)(bits_of_double(product) >> 32) | bits_of(z);
+    const float stepped = float_of((double)nearest > sum ? down : bits);
+    return sum == 0 ? float_of(signs & 0x80000000) : stepped;
+}
+
+CLONES static void fma_f32_rm(Warp *warp, const Op *op) {
+    const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
+    EACH(f32, fma_down(x[l], y[l], z[l]));
+}
+
 /* copysign.f32 d, a, b: the sign of a, the magnitude of b */
 static void copysign_f32(Warp *warp, const Op *op) {
     const u32 *sign = REG(u32, 1), *magnitude = REG(u32, 2);
@@ -92,8 +108,7 @@ static void testp_f32(Warp *warp, const Op *op) {
     set_predicate(warp, op->r[0], bits);
 }
 
-/* ---- fp32, any rounding, .ftz and .sat ---------------------------------------------------------
- */
+/* ---- fp32, any rounding, .ftz and .sat ------------------------------------------------------- */
 
 typedef enum General {
     GENERAL_NONE,
@@ -141,8 +156,7 @@ static void run_general(Warp *warp, const Op *op) {
     });
 }
 
-/* ---- fp64 --------------------------------------------------------------------------------------
- */
+/* ---- fp64 ------------------------------------------------------------------------------------ */
 
 #define DOUBLE2(name, value)                            \
     CLONES static void name(Warp *warp, const Op *op) { \
@@ -172,8 +186,7 @@ CLONES static void fma_f64(Warp *warp, const Op *op) {
     EACH(f64, __builtin_fma(x[l], y[l], z[l]));
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 typedef struct FloatRow {
     const char *opcode, *pattern;
@@ -235,6 +248,8 @@ static bool choose(Decoder *d, const FloatRow *row) {
     if (!fast || (!plain && row->general == GENERAL_NONE)) return false;
     op->mode = (uint8_t)row->general;
     use_pattern(d, row->pattern);
+    const bool down = row->general == GENERAL_FMA && op->rounding == ROUND_DOWN;
+    if (down && !op->flush && !op->saturate) return done(d, fma_f32_rm, row->class);
     return done(d, plain ? fast : run_general, row->class);
 }
 

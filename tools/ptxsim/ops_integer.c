@@ -22,8 +22,7 @@
         EACH(D, (D)(value));                            \
     }
 
-/* ---- Arithmetic: the sum and the low half of a product do not depend on signs -----------------
- */
+/* ---- Arithmetic: the sum and the low half of a product do not depend on signs ---------------- */
 
 BINARY(add_16, u16, u16, u16, a[l] + b[l])
 BINARY(add_32, u32, u32, u32, a[l] + b[l])
@@ -115,8 +114,7 @@ static inline int64_t clamp_s32(int64_t x) {
 BINARY(add_sat, u32, s32, s32, clamp_s32((int64_t)a[l] + b[l]))
 BINARY(sub_sat, u32, s32, s32, clamp_s32((int64_t)a[l] - b[l]))
 
-/* ---- Pairs of 16-bit integers -----------------------------------------------------------------
- */
+/* ---- Pairs of 16-bit integers ---------------------------------------------------------------- */
 
 static inline uint32_t pair(int32_t low, int32_t high) {
     return ((uint32_t)low & 0xffff) | (uint32_t)high << 16;
@@ -138,8 +136,7 @@ BINARY(max_s16x2, u32, u32, u32,
 BINARY(max_u16x2, u32, u32, u32,
        pair(greater(u_low(a[l]), u_low(b[l])), greater(u_high(a[l]), u_high(b[l]))))
 
-/* ---- Logic and shifts: a shift by the width or more gives what shifting bit by bit would ------
- */
+/* ---- Logic and shifts: a shift by the width or more gives what shifting bit by bit would ----- */
 
 BINARY(and_16, u16, u16, u16, a[l] & b[l])
 BINARY(and_32, u32, u32, u32, a[l] & b[l])
@@ -183,8 +180,7 @@ static inline uint32_t lop3(uint32_t x, uint32_t y, uint32_t z, uint32_t table) 
 }
 TERNARY(lop3_32, u32, u32, u32, u32, lop3(a[l], b[l], c[l], (uint32_t)op->number))
 
-/* ---- Bits -------------------------------------------------------------------------------------
- */
+/* ---- Bits ------------------------------------------------------------------------------------ */
 
 static inline uint32_t count_leading(uint64_t x, unsigned width) {
     return x ? (uint32_t)__builtin_clzll(x) - (64 - width) : width;
@@ -286,8 +282,7 @@ static inline uint32_t byte_product(uint32_t x, uint32_t y, bool x_signed, bool 
 }
 TERNARY(dp4a, u32, u32, u32, u32, c[l] + byte_product(a[l], b[l], op->is_signed, op->mode))
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static const Row rows[] = {
     {"add", "s32 u32", "4=44", add_32, CLASS_INTEGER},
@@ -445,8 +440,7 @@ bool decode_integer(Decoder *d) {
     return decode_by_rows(d, ROWS(rows));
 }
 
-/* ---- Arithmetic with carry: add.cc, addc, sub.cc, subc, mad.cc, madc ----------------------------
- */
+/* ---- Arithmetic with carry: add.cc, addc, sub.cc, subc, mad.cc, madc ------------------------- */
 
 /* sub is add of the complement; its borrow is the complement of the carry. The operation is a
  * product's half (op->mode: 0 none, 1 low, 2 high), plus the last operand, plus the carry if it

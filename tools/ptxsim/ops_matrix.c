@@ -12,8 +12,7 @@ static void require_whole_warp(Warp *warp, const char *what) {
     if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
 }
 
-/* ---- ldmatrix, stmatrix ------------------------------------------------------------------------
- */
+/* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
 
 /* Checks and counts the rows of op->elements matrices, whose addresses are in operand r; at[] are
  * their host bytes. */
@@ -76,8 +75,7 @@ static bool decode_ldstmatrix(Decoder *d) {
     return done(d, loads ? run_ldmatrix : run_stmatrix, loads ? CLASS_LDMATRIX : CLASS_STMATRIX);
 }
 
-/* ---- mma.sync ----------------------------------------------------------------------------------
- */
+/* ---- mma.sync -------------------------------------------------------------------------------- */
 
 /* operands: d, a, b, c; op->number is k, op->elements the registers of d. For m16n8k16 A has 4
  * registers and B 2, for m16n8k8 half of that. */

@@ -4,8 +4,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Words in shared memory --------------------------------------------------------------------
- */
+/* ---- Words in shared memory ------------------------------------------------------------------ */
 
 static uint64_t get_word(Warp *warp, int lane, uint32_t address) {
     uint64_t word;
@@ -45,8 +44,7 @@ void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes
     if (completed) phase_ended(warp->block, address);
 }
 
-/* ---- init, arrive, expect_tx -------------------------------------------------------------------
- */
+/* ---- init, arrive, expect_tx ----------------------------------------------------------------- */
 
 typedef enum Action { ACTION_INIT, ACTION_INVAL, ACTION_ARRIVE, ACTION_DROP, ACTION_EXPECT } Action;
 
@@ -108,8 +106,7 @@ static void run_action(Warp *warp, const Op *op) {
     });
 }
 
-/* ---- Waiting -----------------------------------------------------------------------------------
- */
+/* ---- Waiting --------------------------------------------------------------------------------- */
 
 /* Has the phase that lane l asks for completed? operands: p, address, parity or state */
 static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
@@ -139,8 +136,7 @@ static void run_wait(Warp *warp, const Op *op) {
     if (!suspends) set_predicate(warp, op->r[0], completed);
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 static void take_qualifiers(Decoder *d) {
     static const char *const names[] = {

@@ -3,8 +3,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* ---- Handlers ---------------------------------------------------------------------------------
- */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 /* Loads: operands are the registers, then the address. One handler for each pair of a type in
  * memory and a type of register; the conversion extends the sign if the memory's type has one. */
@@ -111,8 +110,7 @@ static void add_window(Warp *warp, const Op *op) {
     EACH(u64, from[l] + add);
 }
 
-/* ---- Decoding ---------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 static Space take_space(Decoder *d) {
     static const char *const names[] = {"global",      "shared", "shared::cta", "shared::cluster",
@@ -179,8 +177,7 @@ static void note_granule(Decoder *d, unsigned bytes) {
 }
 
 /* A parameter variable is a kernel's, or local memory that a call passes. */
-static Space parameter_space(const Decoder *d, const Operand *address, Space space) {
-    (void)d;
+static Space parameter_space(const Operand *address, Space space) {
     const bool named = address && address->kind == OPERAND_VARIABLE;
     if (space == SPACE_PARAM && named && !address->variable->is_kernel_parameter)
         return SPACE_LOCAL;
@@ -201,7 +198,7 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     op->bytes = type.bytes;
     op->width = (uint8_t)register_bytes(d, data, type.bytes);
     op->is_signed = type.kind == 's';
-    op->space = (uint8_t)parameter_space(d, address, space);
+    op->space = (uint8_t)parameter_space(address, space);
     if (op->bytes * op->elements > 16) return false;
     if (!is_load) use_address(d, &op->offset);
     if (is_load)

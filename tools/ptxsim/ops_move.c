@@ -1,5 +1,5 @@
-/* mov: registers, constants, addresses, clocks, and vectors packed into one register or unpacked.
- */
+/* mov: registers, constants, addresses, clocks, and vectors packed into one register or
+ * unpacked. */
 #include "decode.h"
 #include "lanes.h"
 
@@ -32,25 +32,19 @@ static void pack(Warp *warp, const Op *op) {
                            REG(u8, i + 1) + l * op->bytes, op->bytes));
 }
 
-CLONES static void unpack_2x16(Warp *warp, const Op *op) {
-    const u32 *from = REG(u32, 2);
-    u16 *low = REG(u16, 0), *high = REG(u16, 1);
-    for (unsigned l = 0; l < LANES; l++) {
-        if (!(warp->mask >> l & 1)) continue;
-        low[l] = (uint16_t)from[l];
-        high[l] = (uint16_t)(from[l] >> 16);
+#define UNPACK_HALVES(name, Whole, Half, bits)                      \
+    CLONES static void name(Warp *warp, const Op *op) {             \
+        const Whole *from = REG(Whole, 2);                          \
+        Half *low = REG(Half, 0), *high = REG(Half, 1);             \
+        VECTORISE                                                   \
+        for (unsigned l = 0; l < LANES; l++) {                      \
+            const bool active = warp->mask >> l & 1;                \
+            low[l] = active ? (Half)from[l] : low[l];               \
+            high[l] = active ? (Half)(from[l] >> (bits)) : high[l]; \
+        }                                                           \
     }
-}
-
-CLONES static void unpack_2x32(Warp *warp, const Op *op) {
-    const u64 *from = REG(u64, 2);
-    u32 *low = REG(u32, 0), *high = REG(u32, 1);
-    for (unsigned l = 0; l < LANES; l++) {
-        if (!(warp->mask >> l & 1)) continue;
-        low[l] = (uint32_t)from[l];
-        high[l] = (uint32_t)(from[l] >> 32);
-    }
-}
+UNPACK_HALVES(unpack_2x16, u32, u16, 16)
+UNPACK_HALVES(unpack_2x32, u64, u32, 32)
 
 static void unpack(Warp *warp, const Op *op) {
     const unsigned whole = op->bytes * op->elements;

@@ -18,8 +18,7 @@ static void require_members(Warp *warp, uint32_t members, const char *what) {
     if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
 }
 
-/* ---- shfl --------------------------------------------------------------------------------------
- */
+/* ---- shfl ------------------------------------------------------------------------------------ */
 
 typedef enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } Shuffle;
 
@@ -83,8 +82,7 @@ static bool decode_shuffle(Decoder *d) {
     return done(d, run_shuffle, CLASS_SHUFFLE);
 }
 
-/* ---- vote --------------------------------------------------------------------------------------
- */
+/* ---- vote ------------------------------------------------------------------------------------ */
 
 typedef enum Vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT } Vote;
 
@@ -121,8 +119,7 @@ static bool decode_vote(Decoder *d) {
     return done(d, run_vote, CLASS_SHUFFLE);
 }
 
-/* ---- match -------------------------------------------------------------------------------------
- */
+/* ---- match ----------------------------------------------------------------------------------- */
 
 static uint64_t match_value(const Warp *warp, const Op *op, unsigned lane) {
     return op->width == 8 ? REG(u64, 2)[lane] : REG(u32, 2)[lane];
@@ -160,8 +157,7 @@ static bool decode_match(Decoder *d) {
     return done(d, run_match, CLASS_SHUFFLE);
 }
 
-/* ---- redux -------------------------------------------------------------------------------------
- */
+/* ---- redux ----------------------------------------------------------------------------------- */
 
 typedef enum Reduction {
     REDUX_ADD,
@@ -211,8 +207,7 @@ static bool decode_redux(Decoder *d) {
     return done(d, run_redux, CLASS_SHUFFLE);
 }
 
-/* ---- elect, activemask, bar.warp.sync ----------------------------------------------------------
- */
+/* ---- elect, activemask, bar.warp.sync -------------------------------------------------------- */
 
 /* operands: d, p, member mask */
 static void run_elect(Warp *warp, const Op *op) {

@@ -17,8 +17,7 @@ static void require_warpgroup(Warp *warp) {
               warp->mask);
 }
 
-/* ---- Operands ----------------------------------------------------------------------------------
- */
+/* ---- Operands -------------------------------------------------------------------------------- */
 
 static WgmmaTile a_tile(const Warp *warp, const Op *op, uint64_t descriptor) {
     const unsigned first = ROWS_A_WARP * ((unsigned)warp->index % WARPS_A_GROUP);
@@ -48,8 +47,7 @@ static void check_tile(Warp *warp, const Op *op, const WgmmaTile *tile, const ch
         fault_race(warp, &report);
 }
 
-/* ---- Results -----------------------------------------------------------------------------------
- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static void mark_in_flight(Warp *warp, const Op *op, uint8_t value) {
     for (int i = 0; i < op->definitions; i++) {
@@ -88,8 +86,7 @@ static void compute(Warp *warp, const Wgmma *w) {
         wgmma_f32(&operation, d, (const uint32_t *const *)d);
 }
 
-/* ---- Handlers ----------------------------------------------------------------------------------
- */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 /* operands: d; a as 4 registers or a descriptor; b's descriptor; scale-d */
 static void run_wgmma(Warp *warp, const Op *op) {
@@ -149,8 +146,7 @@ static void run_wait(Warp *warp, const Op *op) {
         race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 /* m64nNk16: N, 0 if the part is no such shape */
 static int take_shape(Decoder *d) {

@@ -77,10 +77,10 @@ typedef struct RaceReport {
 
 typedef struct Race Race;
 
-/* A detector for blocks with `bytes` of shared memory at addresses base .. base + bytes and `warps`
- * warps. `granule` (1, 2 or 4) is the size of a cell in bytes: the kernel's narrowest shared
- * access, since two accesses to one cell count as touching the same bytes. NULL if memory is short.
- */
+/* A detector for blocks with `bytes` of shared memory at addresses base .. base + bytes and
+ * `warps` warps. `granule` (1, 2 or 4) is the size of a cell in bytes: the kernel's narrowest
+ * shared access, since two accesses to one cell count as touching the same bytes. NULL if memory
+ * is short. */
 Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule);
 void race_free(Race *race);
 
@@ -88,9 +88,9 @@ void race_free(Race *race);
 void race_begin_block(Race *race);
 
 /* All access functions return true if the access races, then fill *report and do not record the
- * access (the first race is the one to mend). Addresses must be inside shared memory (the executor
- * has checked). `source` is any number up to RACE_MAX_SOURCE, such as the index of the instruction.
- */
+ * access (the first race is the one to mend). Addresses must be inside shared memory (the
+ * executor has checked). `source` is any number up to RACE_MAX_SOURCE, such as the index of the
+ * instruction. */
 
 /* An ordinary access of `bytes` by the lanes in `mask`, one instruction. */
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,

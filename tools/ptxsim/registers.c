@@ -29,8 +29,7 @@ static bool contains(const uint64_t *set, int32_t value) {
 
 static void insert(uint64_t *set, int32_t value) { set[value >> 6] |= 1ull << (value & 63); }
 
-/* ---- Liveness ---------------------------------------------------------------------------------
- */
+/* ---- Liveness -------------------------------------------------------------------------------- */
 
 static void extend(Liveness *live, int32_t value, int op) {
     Span *span = &live->span[value];
@@ -109,8 +108,7 @@ static Liveness find_spans(const Graph *graph, const Kernel *kernel) {
     return live;
 }
 
-/* ---- Places -----------------------------------------------------------------------------------
- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 /* Of a value in the register file. */
 static uint32_t size_of(const Value *value) {
@@ -134,8 +132,8 @@ static uint32_t place_fixed(Kernel *k, uint8_t bytes, uint32_t offset) {
     return offset;
 }
 
-/* Registers of one size, by where their spans begin: each takes a place whose last owner is over.
- */
+/* Registers of one size, by where their spans begin: each takes a place whose last owner
+ * is over. */
 static uint32_t place_registers(Kernel *k, const Span *span, int spans, uint8_t bytes,
                                 uint32_t offset) {
     int *last = calloc((size_t)spans + 1, sizeof *last), places = 0;

@@ -38,8 +38,7 @@ static void *new_entry(size_t bytes) {
     return entry;
 }
 
-/* ---- Modules ----------------------------------------------------------------------------------
- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 static Module *load(Program *program) {
     char error[ERROR_BYTES];
@@ -73,8 +72,7 @@ void registry_reset_counters(void) {
     }
 }
 
-/* ---- Lookups ----------------------------------------------------------------------------------
- */
+/* ---- Lookups --------------------------------------------------------------------------------- */
 
 Function *registry_function(const void *host) {
     Function *function = registry.functions;
@@ -101,8 +99,7 @@ bool registry_variable(const void *host, void **address, size_t *bytes) {
     return false;
 }
 
-/* ---- What nvcc's stubs call -------------------------------------------------------------------
- */
+/* ---- What nvcc's stubs call ------------------------------------------------------------------ */
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);

@@ -22,8 +22,7 @@ enum {
     VERSION = 13000,
 };
 
-/* ---- Errors: the last one is kept, as the runtime does -----------------------------------------
- */
+/* ---- Errors: the last one is kept, as the runtime does --------------------------------------- */
 
 static _Thread_local cudaError_t last_error;
 
@@ -72,8 +71,7 @@ const char *cudaGetErrorString(cudaError_t error) {
     return "unrecognized error code";
 }
 
-/* ---- The device --------------------------------------------------------------------------------
- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 cudaError_t cudaGetDeviceCount(int *count) {
     *count = 1;
@@ -165,8 +163,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
 cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
 
-/* ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     *free_bytes = memory_free_bytes();
@@ -259,8 +256,7 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
     return error ? error : cudaMemcpy(to, (const char *)pointer + offset, bytes, kind);
 }
 
-/* ---- Streams and events ------------------------------------------------------------------------
- */
+/* ---- Streams and events ---------------------------------------------------------------------- */
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
     *stream = NULL;
@@ -304,8 +300,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     return cudaSuccess;
 }
 
-/* ---- Functions ---------------------------------------------------------------------------------
- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 static cudaError_t find_kernel(const void *host, Function **function, Kernel **kernel) {
     *function = registry_function(host);
@@ -366,14 +361,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
                                                                   0);
 }
 
-/* ---- Launches ----------------------------------------------------------------------------------
- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
-static bool shape_allowed(const Function *function, const Kernel *kernel, dim3 grid, dim3 block) {
+static bool shape_allowed(const Kernel *kernel, dim3 grid, dim3 block) {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
     const uint32_t limit =
         kernel->function->max_threads ? (uint32_t)kernel->function->max_threads : MAX_BLOCK_THREADS;
-    (void)function;
     return grid.x && grid.y && grid.z && threads && threads <= limit && block.z <= 64 &&
            grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
 }
@@ -385,7 +378,9 @@ cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arg
     const cudaError_t error = find_kernel(host, &function, &kernel);
     (void)stream;
     if (error) return error;
-    if (!shape_allowed(function, kernel, grid, block)) return result(cudaErrorInvalidConfiguration);
+    if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout)
+        return last_error; /* what follows a launch that went wrong would only mislead */
+    if (!shape_allowed(kernel, grid, block)) return result(cudaErrorInvalidConfiguration);
     if (dynamic > function->dynamic_limit || kernel->dynamic_offset + dynamic > MAX_SHARED)
         return result(cudaErrorInvalidValue);
     const LaunchShape shape = {

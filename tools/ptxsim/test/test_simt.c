@@ -31,8 +31,7 @@ static void check(const char *name, const char *text, Expected expected) {
         printf("# %u threads are wrong %s\n", wrong, result.error);
 }
 
-/* ---- Branches ----------------------------------------------------------------------------------
- */
+/* ---- Branches -------------------------------------------------------------------------------- */
 
 static uint32_t nested(uint32_t tid, uint32_t value) {
     if (tid & 1)
@@ -103,8 +102,7 @@ static void test_branches(void) {
     is_int((long long)whole.executions, 2 * 10, "every instruction is executed once by a warp");
 }
 
-/* ---- Calls -------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static uint32_t called(uint32_t tid, uint32_t value) { return (tid < 40 ? value : 2 * value) + 1; }
 
@@ -127,8 +125,7 @@ static void test_calls(void) {
     check("a call whose lanes return from different places", call_text, called);
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static uint32_t mirrored(uint32_t tid, uint32_t value) {
     (void)value;
@@ -161,8 +158,7 @@ static void test_memory(void) {
     is_int(result.status, LAUNCH_OK, "a kernel that is right is not complained of");
 }
 
-/* ---- What is refused ---------------------------------------------------------------------------
- */
+/* ---- What is refused ------------------------------------------------------------------------- */
 
 static void refused(const char *name, const char *body, const char *expected) {
     char text[2000];
