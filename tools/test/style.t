@@ -23,7 +23,7 @@ mapfile -t sources < <(find common stages tools -name '*.[ch]' -o -name '*.cu' |
 mapfile -t scripts < <(grep -rlE '^#!.*(bash|/sh)' .ci common reference tools | sort)
 mapfile -t text < <(find . -path ./build -prune -o -path ./work -prune -o -path ./.git -prune -o \
     -path ./reference/golden -prune -o -path '*/corpus' -prune -o -type f \
-    ! -name LICENSE ! -name '*.md' -print | sort)
+    ! -name LICENSE ! -name '*.md' ! -name '*.svg' -print | sort)
 
 if command -v clang-format >/dev/null; then
     for source in "${sources[@]}"; do
@@ -58,7 +58,9 @@ for kernel in stages/*/kernel.cu; do
 done
 
 # A helper is the same text in neighbouring stages, unless it is the idea of the later one.
-ideas=' 05_register_tiles:load_tile 06_cp_async:load_tile 07_swizzle:tile_at 07_swizzle:P_at '
+ideas=' 05_register_tiles:load_tile 06_cp_async:load_tile 07_swizzle:tile_at 07_swizzle:P_at
+    08_mma:load_tile 08_mma:tile_at 12_lean_addresses:cp_async_16 12_lean_addresses:load_tile
+    12_lean_addresses:place_of_block '
 awk '
     FNR == 1 { n = split(FILENAME, path, "/"); stage = path[n - 1]; name = "" }
     /^(template .*)?static __(host__ __)?device__/ {
@@ -69,7 +71,7 @@ awk '
 ' stages/*/kernel.cu | sort -s -t $'\t' -k1,1 >"$log.helpers"
 found=$(wc -l <"$log.helpers")
 awk -F'\t' -v ideas="$ideas" '
-    $1 == name && $3 != text && !index(ideas, " " $2 ":" $1 " ") {
+    $1 == name && $3 != text && ideas !~ "[[:space:]]" $2 ":" $1 "[[:space:]]" {
         print $1 " differs between " stage " and " $2; bad = 1
     }
     { name = $1; stage = $2; text = $3 }
