@@ -55,12 +55,12 @@ dir_of = build/$(call arch_of,$1)/$1
 SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
 
 # ---- Tool-chain: found or fetched by tools/toolchain.sh, remembered in build/ --------------------
-NO_TOOLS := help clean diff
+NO_TOOLS := help clean diff plot
 ifneq ($(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),)
 include build/toolchain.mk
 ifneq ($(filter command environment,$(firstword $(origin ARCH))),)
 ifdef NVCC
-$(call one_of,ARCH,$(filter-out sm_75,$(shell $(NVCC) --list-gpu-code)))
+$(call one_of,ARCH,$(filter-out sm_75,$(shell $(NVCC) --list-gpu-code)) sm_90a)
 endif
 endif
 endif
@@ -77,20 +77,42 @@ $(eval $(call remember,build/flags/host,$(CC) $(CFLAGS) $(HOST_FLAGS)))
 .PHONY: force
 force:
 
+# KERNEL=work/07_swizzle/kernel.cu in place of the selected stage's own file, for every command.
+ifneq ($(filter grade,$(MAKECMDGOALS)),)
+KERNEL ?= work/$(SELECTED)/kernel.cu
+endif
+ifdef KERNEL
+$(if $(filter 1,$(words $(STAGE_GOALS))),,$(error KERNEL needs one stage, as in make stage07 run))
+$(if $(filter grade,$(MAKECMDGOALS))$(wildcard $(KERNEL)),,\
+    $(error KERNEL=$(KERNEL): there is no such file; make $(STAGE_GOALS) start makes one))
+REFERENCE := $(SELECTED_DIRS)
+SELECTED_DIRS := build/$(call arch_of,$(SELECTED))/work/$(SELECTED)
+endif
+
 # ---- Kernels: build/<arch>/<stage>/<variant>.so, PTX and machine code inside ---------------------
+# Arguments: the architecture, the folder, and the source where it is not the stage's.
 define kernel_rule
-build/$1/$2/%.so: stages/$2/kernel.cu build/flags/nvcc build/toolchain.mk
-	@mkdir -p $$(@D); echo "nvcc  $2 $$* ($1)"
+build/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+	@mkdir -p $$(@D); echo "nvcc  $2 $$* ($1)" >&2
 	@$$(NVCC) $$(NVCC_FLAGS) -MF $$(@:.so=.d) -MT $$@ \
-	    -gencode arch=compute_$(1:sm_%=%),code=[$1,compute_$(1:sm_%=%)] $$(call macros,$$*) $$< -o $$@
-build/$1/$2/%.ptx: stages/$2/kernel.cu build/flags/nvcc build/toolchain.mk
+	    -gencode arch=compute_$(1:sm_%=%),code=[$1,compute_$(1:sm_%=%)] \
+	    $$(call macros,$$*,$1) $$< -o $$@ 2> >(tee $$(@:.so=.log) >&2)
+	@! grep -q '(C75' $$(@:.so=.log) || \
+	    { echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
+build/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
 	@$$(NVCC) -std=c++17 -O3 -lineinfo -Icommon -ptx -arch=compute_$(1:sm_%=%) \
-	    $$(call macros,$$*) $$< -o $$@
+	    $$(call macros,$$*,$1) $$< -o $$@
 endef
 macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
-         -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0)
+         -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0) \
+         -DTARGET_SM=$(patsubst %a,%,$(2:sm_%=%))
 $(foreach s,$(STAGES),$(eval $(call kernel_rule,$(call arch_of,$s),$s)))
+ifdef KERNEL
+$(eval $(call remember,build/flags/$(SELECTED),$(KERNEL)))
+$(eval $(call kernel_rule,$(call arch_of,$(SELECTED)),work/$(SELECTED),\
+    $(KERNEL) common/attention.h build/flags/$(SELECTED)))
+endif
 KERNELS := $(SELECTED_DIRS:%=%/$(VARIANT).so)
 ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
 -include $(wildcard build/*/*/*.d)
@@ -99,14 +121,14 @@ ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
 HARNESS := $(patsubst common/%.c,build/host/common/%.o,$(wildcard common/*.c))
 PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c))
 build/host/%.o: %.c build/flags/host build/toolchain.mk
-	@mkdir -p $(@D); echo "cc    $<"
+	@mkdir -p $(@D); echo "cc    $<" >&2
 	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon -Icommon/test \
 	    -Itools/ptxsim -isystem $(CUDA_INCLUDE) -c $< -o $@
 build/attention: $(HARNESS)
-	@echo "link  $@"
+	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
 build/attention-sim: $(filter-out %/counters_none.o,$(HARNESS)) $(PTXSIM)
-	@echo "link  $@"
+	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 -include $(wildcard build/host/*/*.d build/host/*/*/*.d build/host/*/*/*/*.d)
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/harness.c),build/attention-sim)
@@ -128,8 +150,8 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 	@$(CC) -pthread $^ -ldl -lm -o $@
 
 # ---- Commands ------------------------------------------------------------------------------------
-.PHONY: help clean run grid bench test diff ptx counters annotate validate sanitize profile trace \
-        $(NUMBERS:%=stage%)
+.PHONY: help clean run grid bench gpu plot tune start grade test diff ptx counters annotate \
+        validate sanitize profile trace $(NUMBERS:%=stage%)
 
 define HELP
 Flash attention in sixteen stages
@@ -137,10 +159,22 @@ Flash attention in sixteen stages
   make run                    check and time every stage here, as one table
   make stage07 run            the same for one stage (or several: make stage06 stage07 run)
   make test                   all tests
-  make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU)
+  make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1:
+                              and of PyTorch's attention); table and plots in notes/results/
+  make plot RESULTS=x.jsonl   redraw the table and the plots of a bench
+  make stage07 tune           time the tile shapes that a stage allows (BR=, BC=, WARPS=64,128)
+  make stage07 start          begin the exercise: work/07_swizzle/kernel.cu, from stage 06
+  make stage07 grade          what holds of it and what does not; every other command
+                              takes it by KERNEL=work/07_swizzle/kernel.cu
   make stage07                build one stage
   make diff FROM=06 TO=07     what changed between two stages
   make stage07 ptx            print the PTX of a stage
+  make stage07 sass           the machine code beside its source lines, loops marked (LINE=123,
+                              INSTR=ldmatrix: what a line or PTX instruction became; PTX=1; CLEAN=1)
+  make stage07 count          its instructions by opcode, before, in and after the main loop
+  make stage07 check-sass     is the idea in the machine code? (stages/*/expect.sass)
+  make sass-diff FROM=06 TO=07  what changed in the machine code; make compare: all on one page
+  make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA
   make stage07 counters       what the kernel asks of the hardware, counted by the simulator
   make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
@@ -152,7 +186,8 @@ Flash attention in sixteen stages
 
 Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0|1
            DTYPE=fp16|bf16   INIT=normal|uniform|large|onehot|ramp   SEED   REPS
-           DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json   ARCH=sm_80|sm_90|...
+           DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
+           ARCH=sm_80|sm_90a|...
 Stages:    $(STAGES)
 endef
 help:
@@ -172,8 +207,37 @@ run: $(KERNELS) $(PROGRAMS)
 grid: $(ALL_KERNELS) $(PROGRAMS)
 	@build/attention grid $(FORWARD) $(SELECTED_DIRS)
 
-bench: $(KERNELS) $(PROGRAMS)
-	@build/attention bench $(FORWARD) $(SELECTED_DIRS)
+# Both head sizes and masks, unless the user chooses. Without a GPU it says so before it builds.
+chosen = $(if $(filter-out file undefined,$(origin $1)),$($1))
+BENCH_VARIANTS := $(foreach d,$(or $(call chosen,D),64 128),$(foreach c,\
+    $(or $(call chosen,CAUSAL),0 1),d$d_$(DTYPE)_$(if $(filter 1,$c),causal,full)))
+gpu:
+	@nvidia-smi -L >/dev/null 2>&1 || \
+	    { echo "bench measures times: it needs a GPU, and nvidia-smi finds none" >&2; exit 2; }
+bench: export CUDA_LIB := $(CUDA_LIB)
+bench: export CUDA_VERSION := $(CUDA_VERSION)
+bench: export GOALS := $(MAKECMDGOALS)
+bench: gpu $(foreach v,$(BENCH_VARIANTS),$(SELECTED_DIRS:%=%/$v.so)) $(PROGRAMS)
+	@tools/bench.sh build/attention $(FORWARD) $(foreach v,PEERS RESULTS,$(if $($v),'$v=$($v)')) \
+	    $(SELECTED_DIRS)
+
+plot:
+	@tools/plot/plot.sh '$(RESULTS)'
+
+# Commands for one stage.
+$(foreach g,$(filter tune start grade,$(MAKECMDGOALS)),$(if $(filter 1,$(words $(STAGE_GOALS))),,\
+    $(error $g needs one stage: make stage07 $g)))
+tune: export KERNEL := $(KERNEL)
+tune: export NVCC := $(NVCC)
+tune: export NVCC_FLAGS := $(NVCC_FLAGS)
+tune: export MACROS := $(call macros,$(VARIANT),$(call arch_of,$(SELECTED)))
+tune: export VARIANT := $(VARIANT)
+tune: $(PROGRAMS)
+	@tools/tune.sh build/attention $(FORWARD) $(foreach v,BR BC WARPS,$(if $($v),'$v=$($v)')) \
+	    $(SELECTED_DIRS)
+
+start:
+	@tools/exercise.sh start $(SELECTED)
 
 export ORACLE_DUMP := build/test/common/test/oracle_dump
 test: export STAGE_DIRS := $(SELECTED_DIRS)
@@ -212,3 +276,92 @@ sanitize: $(KERNELS) $(PROGRAMS)
 trace:
 	@"$$(tools/python.sh build/python)" reference/trace.py \
 	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
+
+# ---- SASS lab: what the compiler made of the stages; no GPU is needed ----------------------------
+SASS_GOALS := sass count sass-diff compare sass-ladder sass-baseline check-sass
+.PHONY: $(SASS_GOALS)
+SASS := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/sass/*.c))
+LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/error.o
+build/sass: $(SASS) build/host/common/error.o
+	@echo "link  $@" >&2
+	@$(CC) -rdynamic $^ -ldl -o $@
+build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
+	@mkdir -p $(@D)
+	@$(CC) -rdynamic $^ -ldl -lm -o $@
+build/disassembler.mk: build/toolchain.mk
+	@tools/toolchain.sh --disassembler $@
+
+# Before a command: the disassembler that build/disassembler.mk names, in its environment.
+LAB := build/sass build/disassembler.mk
+LAB_RUN = export $$(sed 's/ := /=/' build/disassembler.mk) && build/sass
+LAB_FORWARD = $(strip $(foreach v,FORMAT LINE INSTR PTX CLEAN,$(if $($v),'$v=$($v)')))
+
+# A stage asked for by name does not silently become one for another architecture.
+named = $(foreach n,$(STAGE_GOALS) $(FROM) $(TO),$(call stage_of,$n))
+ARCH_GIVEN := $(filter command environment,$(firstword $(origin ARCH)))
+ifneq ($(and $(ARCH_GIVEN),$(filter $(SASS_GOALS),$(MAKECMDGOALS))),)
+$(foreach s,$(filter $(SM_90A),$(named)),$(if $(filter-out sm_90a,$(ARCH)),\
+    $(error $s needs sm_90a: ARCH must be one of: sm_90a; not '$(ARCH)')))
+endif
+
+# Signatures are checked for both generations: every variant of a stage for its own architecture,
+# and of those that run on both also SASS_VARIANTS for the other. ARCH=... checks that one alone,
+# KERNEL=... the variant asked for.
+SASS_VARIANTS ?= d128_fp16_full
+signed = $(if $(filter $1,$(SM_90A)),$(VARIANTS:%=build/sm_90a/$1/%.so),$(if $(ARCH_GIVEN),\
+    $(VARIANTS:%=build/$(ARCH)/$1/%.so),\
+    $(VARIANTS:%=build/sm_80/$1/%.so) $(SASS_VARIANTS:%=build/sm_90a/$1/%.so)))
+SIGNED := $(strip $(if $(KERNEL),$(KERNELS),$(foreach s,$(SELECTED),$(call signed,$s))))
+BASELINE := $(strip $(foreach s,$(STAGES),\
+    build/$(if $(filter $s,$(SM_90A)),sm_90a,sm_80)/$s/d128_fp16_full.so))
+$(foreach s,$(filter-out $(SM_90A),$(STAGES)),$(foreach a,$(filter-out $(ARCH),sm_80 sm_90a),\
+    $(eval $(call kernel_rule,$a,$s))))
+test: build/sass $(SIGNED)
+test: export SIGNED := $(SIGNED)
+test: export BASELINE := $(BASELINE)
+
+sass: $(KERNELS) $(LAB)
+	@$(LAB_RUN) show $(LAB_FORWARD) $(KERNELS)
+
+count: $(KERNELS) $(LAB)
+	@$(LAB_RUN) count $(LAB_FORWARD) $(KERNELS)
+
+sass-ladder: $(KERNELS) $(LAB)
+	@$(LAB_RUN) ladder $(LAB_FORWARD) $(KERNELS)
+
+sass-baseline: $(BASELINE) $(LAB)
+	@tools/sass/baseline.sh $(BASELINE) >build/sass_counts.md
+	@mv build/sass_counts.md notes/results/ && echo notes/results/sass_counts.md
+
+check-sass: $(SIGNED) $(LAB)
+	@$(LAB_RUN) check $(SIGNED)
+
+# Two stages: FROM, TO.
+pair = $(foreach v,FROM TO,$(if $(call stage_of,$($v)),$(call dir_of,$(call stage_of,$($v))),\
+    $(error $v must be one of: $(NUMBERS); not '$($v)')))
+PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(pair))
+sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
+	@$(LAB_RUN) diff $(LAB_FORWARD) $(PAIR:%=%/$(VARIANT).so)
+
+# Times and counters of what can run here; a stage that cannot is left out of the page.
+COMPARISON := build/compare/$(FROM)_$(TO)_$(VARIANT)
+compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB)
+	@mkdir -p build/compare
+	@git --no-pager diff --no-index --patience $(foreach d,$(PAIR),stages/$(notdir $d)/kernel.cu) \
+	    >$(COMPARISON).diff || [ $$? -eq 1 ]
+	@rm -f $(COMPARISON).jsonl; for device in sim $$(nvidia-smi -L >/dev/null 2>&1 && echo gpu); do \
+	    build/attention run $(filter-out 'FORMAT=% 'DEVICE=%,$(FORWARD)) FORMAT=json \
+	        DEVICE=$$device $(PAIR) 2>/dev/null >>$(COMPARISON).jsonl || [ $$? -eq 2 ] || exit 1; done
+	@$(LAB_RUN) page DIFF=$(COMPARISON).diff RUNS=$(COMPARISON).jsonl $(PAIR:%=%/$(VARIANT).so) \
+	    >$(COMPARISON).html && echo $(COMPARISON).html
+
+# ---- Exercises: the learner's kernel beside the stage itself -------------------------------------
+# It may be wrong in every way, so the script builds and runs it, not the rules here.
+grade: export MAKE := $(MAKE)
+grade: export VARIANTS := $(VARIANTS)
+grade: export DIR := $(SELECTED_DIRS)
+grade: export REFERENCE := $(REFERENCE)
+grade: export LAB := $(LAB)
+grade: export CHECK := $(LAB_RUN) check
+grade: $(REFERENCE)/d128_fp16_full.so $(PROGRAMS)
+	@tools/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention

@@ -1,87 +1,90 @@
 #include "bench.h"
 
-#include "progress.h"
 #include "report.h"
 #include "run.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 enum { TOKENS = 16384, HIDDEN = 2048 };
-static const int all_seqs[] = {512, 1024, 2048, 4096, 8192, 16384};
 
-static bool setup_for(const Options *options, int seq, TrialSetup *setup, Error *error) {
-    Options shaped = *options;
-    *setup = (TrialSetup){.init = options_init(options),
-                          .seed = options->seed,
-                          .lse = options->lse != 0,
-                          .work = ROWS_WORK_GRID};
-    shaped.batch = TOKENS / seq;
-    shaped.heads = HIDDEN / (options->d == OPTION_UNSET ? 128 : options->d);
-    shaped.seq_q = seq;
-    return options_problem(&shaped, false, &setup->problem, error);
+/* The values that a variable takes: the one that the user chose, or all of them. */
+typedef struct Range {
+    int values[MAX_SEQS];
+    int count;
+} Range;
+
+static const Range head_sizes = {{128, 64}, 2};
+static const Range masks = {{0, 1}, 2};
+static const Range lengths = {{512, 1024, 2048, 4096, 8192, 16384}, 6};
+
+static Range chosen(int value, Range all) {
+    return value == OPTION_UNSET ? all : (Range){.values = {value}, .count = 1};
 }
 
-static void print_head(const Options *options, const Device *device) {
-    TrialSetup setup;
-    Error error;
-    setup_for(options, all_seqs[0], &setup, &error);
-    printf("TFLOP/s on %s: d %d, %s, %s, %d tokens, hidden size %d\n\n| seq |", device->name,
-           setup.problem.d, element_name(setup.problem.type),
-           setup.problem.causal ? "causal" : "full", TOKENS, HIDDEN);
-    for (int i = 0; i < options->stage_count; i++) {
-        Stage stage;
-        stage_name(options->stages[i], &stage);
-        printf(" %s |", stage.name);
-    }
-    printf("\n|---:|");
-    for (int i = 0; i < options->stage_count; i++) printf("---:|");
-    printf("\n");
+static Range chosen_lengths(const Options *options) {
+    Range range = {.count = options->seq_count};
+    for (int i = 0; i < range.count; i++) range.values[i] = options->seqs[i];
+    return range.count ? range : lengths;
 }
 
-static void print_line(const Options *options, const Problem *problem, const Result results[]) {
-    printf("| %d |", problem->shape.seq_q);
-    for (int i = 0; i < options->stage_count; i++) {
+/* One line on stderr: TFLOP/s of the stages, in their order. */
+static void show_cell(const Problem *problem, const Result results[], int count) {
+    char variant[64];
+    problem_variant(problem, variant, sizeof variant);
+    fprintf(stderr, "%-16s seq %5d ", variant, problem->shape.seq_q);
+    for (int i = 0; i < count; i++) {
         if (results[i].timed && results[i].status == STATUS_PASS)
-            printf(" %.4g |", report_tflops(problem, &results[i].times));
+            fprintf(stderr, " %.4g", report_tflops(problem, &results[i].times));
         else
-            printf(" %s |", report_status(results[i].status));
+            fprintf(stderr, " %s", report_status(results[i].status));
     }
-    printf("\n");
-    fflush(stdout);
+    fputc('\n', stderr);
 }
 
-static int bench_length(const Options *options, const Device *device, int seq) {
+/* `cell` chooses d, the mask and the length. */
+static int bench_cell(const Options *cell, const Device *device) {
     Result results[MAX_STAGES];
-    TrialSetup setup;
+    TrialSetup setup = {.init = options_init(cell),
+                        .seed = cell->seed,
+                        .lse = cell->lse != 0,
+                        .work = ROWS_WORK_GRID};
     Error error;
-    if (!setup_for(options, seq, &setup, &error) ||
-        !run_problem(options, device, &setup, NULL, results, &error)) {
-        fprintf(stderr, "seq %d: ", seq);
+    if (!options_problem(cell, false, &setup.problem, &error) ||
+        !run_problem(cell, device, &setup, NULL, results, &error)) {
+        fprintf(stderr, "seq %d: ", cell->seq_q);
         return error_exit(&error);
     }
-    for (int i = 0; i < options->stage_count; i++) {
-        if (options->json) report_json(stdout, device, &setup.problem, &results[i]);
-        if (results[i].status != STATUS_PASS)
-            fprintf(stderr, "%s, seq %d: %s: %s\n", results[i].stage.name, seq,
-                    report_status(results[i].status), results[i].reason);
-    }
-    if (!options->json) print_line(options, &setup.problem, results);
-    return run_exit_code(results, options->stage_count);
+    for (int i = 0; i < cell->stage_count; i++)
+        report_json(stdout, device, &setup.problem, &results[i]);
+    fflush(stdout);
+    show_cell(&setup.problem, results, cell->stage_count);
+    return run_exit_code(results, cell->stage_count);
 }
 
-/* 1 if something failed, 2 if everything was skipped, else 0. */
+/* 1 if something failed, 2 if everything was skipped, else 0; 64 above all. */
 static int worse(int a, int b) {
     if (a == STATUS_USAGE || b == STATUS_USAGE) return STATUS_USAGE;
     if (a == STATUS_FAIL || b == STATUS_FAIL) return STATUS_FAIL;
     return a == STATUS_SKIP && b == STATUS_SKIP ? STATUS_SKIP : STATUS_PASS;
 }
 
+static int bench_lengths(const Options *options, const Device *device, int d, int causal) {
+    const Range seqs = chosen_lengths(options);
+    Options cell = *options;
+    int code = STATUS_SKIP;
+    cell.d = d;
+    cell.causal = causal;
+    cell.heads = HIDDEN / d;
+    for (int i = 0; i < seqs.count && code != STATUS_USAGE; i++) {
+        cell.seq_q = seqs.values[i];
+        cell.batch = TOKENS / cell.seq_q;
+        code = worse(code, bench_cell(&cell, device));
+    }
+    return code;
+}
+
 int bench_command(const Options *options, const Device *device) {
-    const int count =
-        options->seq_count ? options->seq_count : (int)(sizeof all_seqs / sizeof all_seqs[0]);
-    const int *seqs = options->seq_count ? options->seqs : all_seqs;
+    const Range ds = chosen(options->d, head_sizes), causals = chosen(options->causal, masks);
     int code = STATUS_SKIP;
     Error error;
     if (device->simulated) {
@@ -91,8 +94,8 @@ int bench_command(const Options *options, const Device *device) {
     }
     if (!options_no_shape(options, "bench", &error)) return error_exit(&error);
     report_device(stderr, device);
-    if (!options->json) print_head(options, device);
-    for (int i = 0; i < count && code != STATUS_USAGE; i++)
-        code = worse(code, bench_length(options, device, seqs[i]));
+    for (int i = 0; i < ds.count; i++)
+        for (int j = 0; j < causals.count && code != STATUS_USAGE; j++)
+            code = worse(code, bench_lengths(options, device, ds.values[i], causals.values[j]));
     return code;
 }

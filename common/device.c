@@ -67,6 +67,8 @@ bool device_open(int index, Device *device, Error *error) {
         !attribute(cudaDevAttrMultiProcessorCount, index, &device->multiprocessors, error) ||
         !attribute(cudaDevAttrClockRate, index, &clock_khz, error) ||
         !attribute(cudaDevAttrL2CacheSize, index, &l2, error) ||
+        !attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index, &device->block_shared_bytes,
+                   error) ||
         !CUDA_OK(cudaMemGetInfo(&device->memory_free, &device->memory_total), error) ||
         !CUDA_OK(cudaDriverGetVersion(&device->driver), error) ||
         !CUDA_OK(cudaRuntimeGetVersion(&device->runtime), error))

@@ -16,6 +16,7 @@ typedef struct Device {
     int multiprocessors;
     int clock_mhz; /* the highest; 0: unknown */
     size_t l2_bytes;
+    int block_shared_bytes;           /* shared memory that one block can have */
     size_t memory_total, memory_free; /* bytes, when it was opened */
     int driver, runtime;              /* versions, 1000 * major + 10 * minor */
     double peak_tflops; /* dense fp16/bf16 tensor cores, fp32 accumulation; 0: unknown */

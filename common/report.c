@@ -234,6 +234,7 @@ void report_json(FILE *out, const Device *device, const Problem *problem, const 
     json_number(out, "tflops", result->timed ? report_tflops(problem, &result->times) : 0,
                 result->timed);
     json_int(out, "registers", resources->registers, resources->registers >= 0);
+    json_int(out, "threads", resources->threads, resources->threads >= 0);
     json_int(out, "shared_bytes", resources->shared_bytes, resources->shared_bytes >= 0);
     json_int(out, "spill_bytes", resources->spill_bytes, resources->spill_bytes >= 0);
     json_counters(out, result);

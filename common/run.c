@@ -24,7 +24,7 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
     Error error;
     Stage stage;
     if (!stage_open(folder, &trial->problem, &stage, &error)) {
-        *result = (Result){.stage = stage, .status = error.status, .resources = {-1, -1, -1}};
+        *result = (Result){.stage = stage, .status = error.status, .resources = {-1, -1, -1, -1}};
         snprintf(result->reason, sizeof result->reason, "%s", error.text);
         return;
     }

@@ -55,9 +55,10 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
 static int larger(int a, int b) { return a > b ? a : b; }
 
 StageResources stage_resources(const Stage *stage, bool simulated) {
-    StageResources most = {-1, -1, -1};
+    StageResources most = {-1, -1, -1, -1};
     for (const AttentionKernel *kernel = stage->kernels; kernel->name; kernel++) {
         struct cudaFuncAttributes attributes;
+        most.threads = larger(most.threads, kernel->threads);
         if (cudaFuncGetAttributes(&attributes, kernel->function) != cudaSuccess) {
             cudaGetLastError();
             continue;

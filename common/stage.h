@@ -20,6 +20,7 @@ typedef struct Stage {
 /* What the compiler made of the stage, the largest over its kernels; -1: unknown. */
 typedef struct StageResources {
     int registers;    /* a thread */
+    int threads;      /* a block */
     int shared_bytes; /* a block, static and dynamic */
     int spill_bytes;  /* local memory a thread */
 } StageResources;

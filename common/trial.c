@@ -121,15 +121,25 @@ static void restore(Trial *trial) {
     upload(trial, &ignored);
 }
 
+/* STATUS_SKIP if the stage says that it cannot, or if its blocks do not fit the device. */
+static bool runs_here(const Trial *trial, const Result *result, Error *error) {
+    const Device *device = trial->device;
+    const char *unsupported =
+        result->stage.supports(&trial->problem.shape, device->compute_capability);
+    if (unsupported) return error_set(error, STATUS_SKIP, "%s", unsupported);
+    if (result->resources.shared_bytes <= device->block_shared_bytes) return true;
+    return error_set(error, STATUS_SKIP,
+                     "a block needs %d bytes of shared memory, and the device has %d",
+                     result->resources.shared_bytes, device->block_shared_bytes);
+}
+
 void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result) {
     Error error;
     Buffer workspace;
-    const char *unsupported =
-        stage->supports(&trial->problem.shape, trial->device->compute_capability);
     result->stage = *stage;
     result->resources = stage_resources(stage, trial->device->simulated);
-    if (unsupported) {
-        set_status(result, STATUS_SKIP, unsupported);
+    if (!runs_here(trial, result, &error)) {
+        set_status(result, error.status, error.text);
         return;
     }
     if (create_workspace(trial, stage, &workspace, &error) &&

@@ -9,19 +9,20 @@
 
 enum {
     BUG_NONE,
-    BUG_ELEMENT,        /* one element of O is off by 1% of the largest */
-    BUG_NAN,            /* one element of O is not written */
-    BUG_GUARD,          /* writes one element past O */
-    BUG_LSE,            /* LSE lacks one key */
-    BUG_TAIL,           /* the rows of the last, partial tile of 64 are not written */
-    BUG_HEAD,           /* query head h reads KV head h mod kv_heads */
-    BUG_MASK,           /* causal: the diagonal key is masked too */
-    BUG_LATER,          /* wrong from the second launch on */
-    BUG_FAULT,          /* an illegal address */
-    BUG_LAUNCH,         /* the launch returns an error */
-    BUG_UNSUPPORTED,    /* not on this device */
-    BUG_WORKSPACE,      /* asks for more memory than there is */
-    BUG_WORKSPACE_GUARD /* writes one byte before its workspace */
+    BUG_ELEMENT,         /* one element of O is off by 1% of the largest */
+    BUG_NAN,             /* one element of O is not written */
+    BUG_GUARD,           /* writes one element past O */
+    BUG_LSE,             /* LSE lacks one key */
+    BUG_TAIL,            /* the rows of the last, partial tile of 64 are not written */
+    BUG_HEAD,            /* query head h reads KV head h mod kv_heads */
+    BUG_MASK,            /* causal: the diagonal key is masked too */
+    BUG_LATER,           /* wrong from the second launch on */
+    BUG_FAULT,           /* an illegal address */
+    BUG_LAUNCH,          /* the launch returns an error */
+    BUG_UNSUPPORTED,     /* not on this device */
+    BUG_WORKSPACE,       /* asks for more memory than there is */
+    BUG_WORKSPACE_GUARD, /* writes one byte before its workspace */
+    BUG_SHARED           /* its blocks need more shared memory than the device has */
 };
 
 #ifndef BUG
@@ -76,7 +77,8 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
 
 /* The harness asks the runtime about it; it is never run as a kernel. */
 static const int not_a_kernel;
-const AttentionKernel attention_kernels[] = {{"fake", &not_a_kernel, 128, 512}, {NULL, NULL, 0, 0}};
+const AttentionKernel attention_kernels[] = {
+    {"fake", &not_a_kernel, 128, BUG == BUG_SHARED ? 2 << 20 : 512}, {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     (void)p;

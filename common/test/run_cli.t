@@ -48,7 +48,7 @@ build() {
     rm "$work/counters_none.o"
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
     for stage in 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later \
-        10_fault 11_launch 12_unsupported 13_workspace 14_workspace_guard; do
+        10_fault 11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared; do
         bug=${stage#*_}
         mkdir "$work/$stage"
         for mask in 0_full 1_causal; do
@@ -104,6 +104,9 @@ run attention run "${small[@]}" 12_unsupported 01_none
 exits 0 "a skip among passes" SKIP PASS
 run attention run "${small[@]}" DEVICE=gpu 12_unsupported
 exits 2 "nothing but skips" 'needs compute capability 12.0'
+run attention run "${small[@]}" DEVICE=gpu 15_shared
+exits 2 "blocks that do not fit" \
+    'SKIP: a block needs 2098176 bytes of shared memory, and the device has 1048576'
 run attention run "${small[@]}" 01_none/
 exits 0 "a folder with a slash at its end" '01_none '
 
@@ -116,8 +119,8 @@ if command -v python3 >/dev/null; then
     python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
 import json, sys
 keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d status reason
-max_error tolerance checked_rows ms_median ms_min tflops registers shared_bytes spill_bytes
-counters""".split()
+max_error tolerance checked_rows ms_median ms_min tflops registers threads shared_bytes
+spill_bytes counters""".split()
 for line in open(sys.argv[1]):
     assert list(json.loads(line)) == keys, line
 PYTHON
@@ -188,8 +191,15 @@ run attention grid N=100 01_none
 exits 64 "grid with a length" 'grid chooses the shapes itself'
 run attention grid "${cell[@]}" 99_missing
 exits 64 "grid of an unknown stage" '99_missing: no such stage'
-run attention bench SEQS=1 REPS=1 INIT=ramp 01_none 12_unsupported
-exits 0 "bench" '| seq | 01_none | 12_unsupported |' '| 1 | 0.002237 | SKIP |'
+run attention bench SEQS=1 REPS=1 INIT=ramp D=128 01_none 12_unsupported
+exits 0 "bench" 'd128_fp16_causal seq     1  0.002237 SKIP' '"tflops":0.00223696213,' \
+    '"batch":16384,"heads":16,' '"causal":true'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 4 ] && [ "$(wc -l <"$work/out")" -eq 4 ]
+verdict $? "an object for each mask and stage"
+run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
+exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"status":"pass"'
+run attention bench N=100 01_none
+exits 64 "bench with a length" 'bench chooses the shapes itself'
 run attention-sim bench SEQS=1 01_none
 exits 2 "bench on the simulator" 'it needs a GPU'
 

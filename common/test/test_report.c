@@ -30,7 +30,7 @@ static void full_object(void) {
                            .checked = true,
                            .check = {.pass = true, .max_error = 0.5, .tolerance = 0.75},
                            .checked_rows = 99,
-                           .resources = {128, 49152, 0},
+                           .resources = {128, 256, 49152, 0},
                            .timed = true,
                            .times = {10, 2.0, 1.5, 0.01},
                            .counted = true,
@@ -41,12 +41,12 @@ static void full_object(void) {
             "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"status\":\"pass\","
             "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,\"checked_rows\":99,"
             "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"registers\":128,"
-            "\"shared_bytes\":49152,\"spill_bytes\":0,\"counters\":{\"warp_instructions\":1,"
-            "\"lane_instructions\":2,\"mma_instructions\":3,\"barriers\":4,"
-            "\"divergent_branches\":5,\"global_load_requests\":6,\"global_load_units\":7,"
-            "\"global_load_ideal_units\":8,\"global_store_requests\":9,\"global_store_units\":10,"
-            "\"global_store_ideal_units\":11,\"shared_load_requests\":12,\"shared_load_units\":13,"
-            "\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"
+            "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
+            "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
+            "\"barriers\":4,\"divergent_branches\":5,\"global_load_requests\":6,"
+            "\"global_load_units\":7,\"global_load_ideal_units\":8,\"global_store_requests\":9,"
+            "\"global_store_units\":10,\"global_store_ideal_units\":11,\"shared_load_requests\":12,"
+            "\"shared_load_units\":13,\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"
             "\"shared_store_units\":16,\"shared_store_ideal_units\":17}}\n",
             "everything present");
 }
@@ -59,14 +59,14 @@ static void empty_object(void) {
                            .checked = true,
                            .check = {.max_error = NAN, .tolerance = 0.5},
                            .checked_rows = 4,
-                           .resources = {-1, -1, -1}};
+                           .resources = {-1, -1, -1, -1}};
     is_text(json_of(&device, &result),
             "{\"stage\":null,\"name\":\"mine\",\"device\":\"H200\",\"simulated\":false,"
             "\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,\"kv_heads\":2,"
             "\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"status\":\"fail\",\"reason\":\"a reason\","
             "\"max_error\":null,\"tolerance\":0.5,\"checked_rows\":4,\"ms_median\":null,"
-            "\"ms_min\":null,\"tflops\":null,\"registers\":null,\"shared_bytes\":null,"
-            "\"spill_bytes\":null,\"counters\":null}\n",
+            "\"ms_min\":null,\"tflops\":null,\"registers\":null,\"threads\":null,"
+            "\"shared_bytes\":null,\"spill_bytes\":null,\"counters\":null}\n",
             "everything absent, and a NaN");
 }
 

@@ -211,9 +211,15 @@ static void check_each_global(Warp *warp, const Op *op, const uint64_t address[L
     }
 }
 
-static void mark_leaders(const Allocation *a, const uint64_t address[LANES], uint32_t leaders,
+/* The sectors of a request that has the pattern. They are those of the last such request if lane 0
+ * is still in its sector: either all lanes are whole sectors apart, or the place is the same. */
+static void mark_pattern(Pattern *p, const Allocation *a, const uint64_t address[LANES],
                          AccessKind kind) {
-    for (; leaders; leaders &= leaders - 1) mark(a, address[first_lane(leaders)], kind);
+    const uint64_t sector = address[0] / SECTOR_BYTES;
+    if (sector == p->marked) return;
+    for (uint32_t left = p->leaders; left; left &= left - 1)
+        mark(a, address[first_lane(left)], kind);
+    p->marked = sector;
 }
 
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
@@ -225,7 +231,7 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     if (mask == ALL_LANES && pattern_fits_global(p, address) && !(address[0] & (bytes - 1)) &&
         inside(a, address[0] + (uint64_t)(int64_t)p->lowest, p->span)) {
         units = p->units;
-        mark_leaders(a, address, p->leaders, kind);
+        mark_pattern(p, a, address, kind);
     } else {
         check_each_global(warp, op, address, mask, bytes, kind);
         units = global_sectors(address, mask, bytes);

@@ -8,8 +8,8 @@
 #include "counts.h"
 
 /* Reads the source files that the snapshot names; one that cannot be read is listed by its
- * counters alone. Text for a terminal (coloured if `out` is one), or one HTML page that needs
- * nothing else. */
+ * counters alone. Text for a terminal (if `out` is one, coloured and cut to its width), or one HTML
+ * page that needs nothing else. */
 void annotate_text(const CountsSnapshot *snapshot, FILE *out);
 void annotate_html(const CountsSnapshot *snapshot, FILE *out);
 

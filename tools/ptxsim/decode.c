@@ -82,7 +82,7 @@ static int32_t add_value(Kernel *k, Value value) {
     return k->values++;
 }
 
-int32_t constant(Kernel *k, uint64_t bits, unsigned bytes) {
+static int32_t constant(Kernel *k, uint64_t bits, unsigned bytes) {
     if (bytes == PREDICATE_BYTES)
         bits = bits ? ALL_LANES : 0;
     else if (bytes < 8)

@@ -117,9 +117,6 @@ bool decode_by_rows(Decoder *d, const Row rows[], size_t count);
 /* Fills in the operation: handler and class. Returns true, for a decode function's return. */
 bool done(Decoder *d, Handler run, InstructionClass class);
 
-/* A constant as a value. */
-int32_t constant(Kernel *kernel, uint64_t bits, unsigned bytes);
-
 /* ---- Whole kernels --------------------------------------------------------------------------- */
 
 /* Decodes kernel->function into kernel->op. False and one sentence in `error` if an instruction is

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "access.h"
 #include "lanes.h"
+#include "mbarrier.h"
 #include "module.h"
 
 /* A report grows in the block's buffer; what does not fit is left out. */
@@ -99,33 +101,61 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
     longjmp(block->escape, 1);
 }
 
-static void say_warp(Block *block, const Warp *warp) {
-    char place[256] = "its first instruction";
-    if (warp->op) op_place(block->kernel, warp->op, place, sizeof place);
-    say(block, "  warp %d, lanes 0x%08x, ", warp->index, warp->active);
+/* What the mbarrier that a warp waits for lacks. */
+static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
+    Mbarrier state;
+    uint64_t word;
+    memcpy(&word, shared_zero(warp->block) + warp->wait_address, sizeof word);
+    if (!mbarrier_read(word, &state)) {
+        snprintf(text, size, "which holds no mbarrier any more");
+        return;
+    }
+    snprintf(text, size, "parity %u; in its phase %u %u of %u arrivals and %d bytes are missing",
+             warp->wait_parity, state.odd, state.pending, state.expected, state.tx);
+}
+
+/* What a warp does, without its number. */
+static void describe_warp(const Warp *warp, char *text, size_t size) {
+    const NamedBarrier *barrier = &warp->block->barrier[warp->barrier];
+    char place[256] = "its first instruction", missing[160];
+    if (warp->op) op_place(warp->block->kernel, warp->op, place, sizeof place);
     switch (warp->state) {
     case WARP_AT_BARRIER:
-        say(block, "waits at barrier %u (%u of %u threads have arrived), %s\n", warp->barrier,
-            block->barrier[warp->barrier].arrived, block->barrier[warp->barrier].expected, place);
+        snprintf(text, size,
+                 "lanes 0x%08x, waits at barrier %u (%u of %u threads have arrived), %s",
+                 warp->active, warp->barrier, barrier->arrived, barrier->expected, place);
         break;
     case WARP_AT_MBARRIER:
-        say(block, "waits for the mbarrier at 0x%x, parity %u, %s\n", warp->wait_address,
-            warp->wait_parity, place);
+        describe_mbarrier(warp, missing, sizeof missing);
+        snprintf(text, size, "lanes 0x%08x, waits for the mbarrier at 0x%x, %s, %s", warp->active,
+                 warp->wait_address, missing, place);
         break;
     case WARP_DONE:
-        say(block, "has ended\n");
+        snprintf(text, size, "has ended");
         break;
     default:
-        say(block, "tests again and again, %s\n", place);
+        snprintf(text, size, "lanes 0x%08x, tests again and again, %s", warp->active, place);
         break;
     }
 }
 
+/* Warps that do the same are said together. */
 _Noreturn void fault_deadlock(Block *block) {
+    char text[512], next[512];
     block->report[0] = 0;
     say(block, "ptxsim: deadlock: no warp of the block can go on\n");
     say(block, "  in kernel %s, block (%u, %u, %u)\n", block->kernel->name, block->index[0],
         block->index[1], block->index[2]);
-    for (int i = 0; i < block->warps; i++) say_warp(block, &block->warp[i]);
+    for (int first = 0, end; first < block->warps; first = end) {
+        describe_warp(&block->warp[first], text, sizeof text);
+        for (end = first + 1; end < block->warps; end++) {
+            describe_warp(&block->warp[end], next, sizeof next);
+            if (strcmp(text, next) != 0) break;
+        }
+        if (end == first + 1)
+            say(block, "  warp %d, %s\n", first, text);
+        else
+            say(block, "  warps %d to %d, each %s\n", first, end - 1, text);
+    }
     longjmp(block->escape, 1);
 }

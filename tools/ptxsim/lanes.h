@@ -33,11 +33,11 @@ typedef double f64 __attribute__((may_alias));
 
 #define REG(type, i) ((type *)(void *)(warp->registers + op->r[i]))
 
-/* operand 0 = value, a lane at a time; `value` may use l, the lane */
-#define EACH(type, value)                                      \
+/* operand i = value, a lane at a time; `value` may use l, the lane */
+#define EACH_OF(type, i, value)                                \
     do {                                                       \
         type part_[LANES];                                     \
-        type *out_ = REG(type, 0);                             \
+        type *out_ = REG(type, i);                             \
         type *to_ = warp->mask == ALL_LANES ? out_ : part_;    \
         VECTORISE                                              \
         for (unsigned l = 0; l < LANES; l++) to_[l] = (value); \
@@ -45,6 +45,9 @@ typedef double f64 __attribute__((may_alias));
             for (unsigned l = 0; l < LANES; l++)               \
                 if (warp->mask >> l & 1) out_[l] = part_[l];   \
     } while (0)
+
+/* the same for operand 0, the result of most operations */
+#define EACH(type, value) EACH_OF(type, 0, value)
 
 /* Runs a statement for each lane that executes, in order. */
 #define EACH_ACTIVE(statement)                                         \

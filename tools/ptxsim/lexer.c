@@ -26,7 +26,8 @@ static void skip_block_comment(Lexer *lexer) {
     lexer->at += lexer->at < lexer->end ? 2 : 0;
 }
 
-void lexer_skip(Lexer *lexer) {
+/* Moves over blanks and comments. */
+static void skip(Lexer *lexer) {
     for (;;) {
         if (at_text(lexer, "//")) {
             lexer_skip_line(lexer);
@@ -41,7 +42,7 @@ void lexer_skip(Lexer *lexer) {
 }
 
 char lexer_peek(Lexer *lexer) {
-    lexer_skip(lexer);
+    skip(lexer);
     return lexer->at < lexer->end ? *lexer->at : 0;
 }
 
@@ -56,7 +57,7 @@ static bool is_word(char c, const char *extra) {
 }
 
 Text lexer_word(Lexer *lexer, const char *extra) {
-    lexer_skip(lexer);
+    skip(lexer);
     const char *start = lexer->at;
     while (lexer->at < lexer->end && is_word(*lexer->at, extra)) lexer->at++;
     return (Text){start, (int)(lexer->at - start)};
@@ -95,7 +96,7 @@ static unsigned base_prefix(Lexer *lexer) {
 
 bool lexer_number(Lexer *lexer, uint64_t *bits) {
     bool negative = lexer_accept(lexer, '-');
-    lexer_skip(lexer);
+    skip(lexer);
     if (!digits(lexer, base_prefix(lexer), bits)) return false;
     if (lexer->at < lexer->end && *lexer->at == 'U') lexer->at++;
     if (negative) *bits = 0 - *bits;

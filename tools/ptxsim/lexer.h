@@ -9,9 +9,6 @@ typedef struct Lexer {
     int line;
 } Lexer;
 
-/* Moves over blanks and comments. */
-void lexer_skip(Lexer *lexer);
-
 /* The next character after blanks, 0 at the end; lexer_accept moves over it if it is `wanted`. */
 char lexer_peek(Lexer *lexer);
 bool lexer_accept(Lexer *lexer, char wanted);

@@ -243,9 +243,7 @@ static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
 enum { HALF_ONE = 0x3c00, BF16_ONE = 0x3f80, MINUS_ZERO_16 = 0x8000 };
 
 static inline uint16_t half_add(uint16_t a, uint16_t b) { return half_fma(a, HALF_ONE, b); }
-static inline uint16_t half_mul(uint16_t a, uint16_t b) { return half_fma(a, b, MINUS_ZERO_16); }
 static inline uint16_t bf16_add(uint16_t a, uint16_t b) { return bf16_fma(a, BF16_ONE, b); }
-static inline uint16_t bf16_mul(uint16_t a, uint16_t b) { return bf16_fma(a, b, MINUS_ZERO_16); }
 
 /* ---- Minimum and maximum --------------------------------------------------------------------- */
 
@@ -283,6 +281,17 @@ static inline float float_min_nan(float a, float b) {
 static inline float float_max_nan(float a, float b) {
     int32_t x = order_of(a, INT32_MAX), y = order_of(b, INT32_MAX);
     return float_at(x > y ? x : y);
+}
+
+/* min.f64 and max.f64: the same rules for NaN and zeros; the one of two NaN is the second. */
+static inline double double_min(double a, double b) {
+    bool first = a < b || (a == b && signbit(a)) || b != b;
+    return first && a == a ? a : b;
+}
+
+static inline double double_max(double a, double b) {
+    bool first = a > b || (a == b && !signbit(a)) || b != b;
+    return first && a == a ? a : b;
 }
 
 /* .xorsign.abs: `extreme` (the min or max of |a| and |b|) with the product of the operands'
@@ -331,6 +340,18 @@ static inline double double_from_unsigned(uint64_t value) {
 static inline double double_from_signed(int64_t value) {
     double magnitude = double_from_unsigned(value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
     return value < 0 ? -magnitude : magnitude;
+}
+
+/* An integer as the double that `mode` rounds it to. Both its halves are exact in a double; their
+ * sum is rounded to nearest, and its error says whether the next double is the right one. */
+static inline double double_from_integer(uint64_t value, bool is_signed, Rounding mode) {
+    double high = is_signed ? (double)(int32_t)(value >> 32) : (double)(value >> 32);
+    double low = (double)(uint32_t)value, nearest = high * 0x1p32 + low;
+    double error = (high * 0x1p32 - nearest) + low;
+    bool beyond = error < 0
+                      ? mode == ROUND_DOWN || (mode == ROUND_ZERO && nearest > 0)
+                      : error > 0 && (mode == ROUND_UP || (mode == ROUND_ZERO && nearest < 0));
+    return beyond ? nextafter(nearest, error < 0 ? -HUGE_VAL : HUGE_VAL) : nearest;
 }
 
 /* ---- Approximations -------------------------------------------------------------------------- */

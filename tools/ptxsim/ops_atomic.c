@@ -51,6 +51,7 @@ static uint16_t half_sum(const Op *op, uint64_t a, uint64_t b) {
     return op->bf16 ? bf16_add((uint16_t)a, (uint16_t)b) : half_add((uint16_t)a, (uint16_t)b);
 }
 
+/* fp32 keeps subnormals, which a GPU flushes where it adds to global memory. */
 static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
     if (op->type.kind == 'f' && op->bytes == 4)
         return bits_of(float_of((uint32_t)old) + float_of((uint32_t)b));

@@ -79,9 +79,7 @@ static void check_alignment(const Bulk *bulk) {
     const unsigned need = bulk->map.rank ? TENSORMAP_SHARED_ALIGNMENT : 16;
     if (bulk->shared % need)
         fault(bulk->warp, (int)bulk->lane,
-              "the shared address 0x%x of a bulk copy is not %u-byte "
-              "aligned",
-              bulk->shared, need);
+              "the shared address 0x%x of a bulk copy is not %u-byte aligned", bulk->shared, need);
     if (!bulk->map.rank && (bulk->global % 16 || bulk->bytes % 16))
         fault(bulk->warp, (int)bulk->lane,
               "a bulk copy of %u bytes at global 0x%llx: both must be multiples of 16", bulk->bytes,

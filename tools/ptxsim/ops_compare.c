@@ -206,16 +206,16 @@ SELECT(select_32, u32)
 SELECT(select_64, u64)
 
 /* slct d, a, b, c: a if c >= 0, else b; a NaN gives b. Operand 3 is 32 bits wide. */
-#define SLCT(name, T, C)                         \
+#define SLCT(name, T, C, value)                  \
     static void name(Warp *warp, const Op *op) { \
         const T *a = REG(T, 1), *b = REG(T, 2);  \
         const C *c = REG(C, 3);                  \
-        EACH(T, c[l] >= 0 ? a[l] : b[l]);        \
+        EACH(T, (value) >= 0 ? a[l] : b[l]);     \
     }
-SLCT(slct_32_s32, u32, s32)
-SLCT(slct_64_s32, u64, s32)
-SLCT(slct_32_f32, u32, f32)
-SLCT(slct_64_f32, u64, f32)
+SLCT(slct_32_s32, u32, s32, c[l])
+SLCT(slct_64_s32, u64, s32, c[l])
+SLCT(slct_32_f32, u32, f32, op->flush ? flush(c[l]) : c[l])
+SLCT(slct_64_f32, u64, f32, op->flush ? flush(c[l]) : c[l])
 
 /* ---- Logic of predicates --------------------------------------------------------------------- */
 
@@ -315,7 +315,7 @@ static bool decode_slct(Decoder *d) {
     if (!opcode_is(d, "slct") || !type_of(take_last(d), &by) ||
         !type_of(take_before_last(d), &type))
         return false;
-    take(d, "ftz");
+    d->op->flush = take(d, "ftz");
     if (by.bytes != 4 || (type.bytes != 4 && type.bytes != 8)) return false;
     use_pattern(d, type.bytes == 4 ? "4=444" : "8=884");
     if (by.kind == 'f') return done(d, type.bytes == 4 ? slct_32_f32 : slct_64_f32, CLASS_MOVE);

@@ -52,11 +52,11 @@ static bool decode_fence(Decoder *d) {
         return done(d, run_nothing, CLASS_OTHER);
     }
     if (!opcode_is(d, "fence")) return false;
-    const bool asynchronous =
-        take(d, "proxy") && (take(d, "async") || take(d, "async::shared::cta"));
+    const bool of_shared =
+        take(d, "mbarrier_init") || (take(d, "proxy") && take(d, "async") && !take(d, "global"));
     take_all(d);
     d->next = d->in->operands; /* a fence of tensor maps names one */
-    return done(d, asynchronous ? run_proxy_fence : run_nothing, CLASS_OTHER);
+    return done(d, of_shared ? run_proxy_fence : run_nothing, CLASS_OTHER);
 }
 
 /* Hints and settings of the hardware: their operands do not matter. */

@@ -35,12 +35,22 @@ static inline uint16_t relu_half(float x) { return half_from_float(relu(x)); }
 static inline uint16_t relu_bf16(float x) { return bf16_from_float(relu(x)); }
 static inline uint16_t half_rz(float x) { return half_from_double((double)x, ROUND_ZERO); }
 static inline uint16_t bf16_rz(float x) { return bf16_from_double((double)x, ROUND_ZERO); }
+static inline uint16_t relu_half_rz(float x) { return half_rz(relu(x)); }
+static inline uint16_t relu_bf16_rz(float x) { return bf16_rz(relu(x)); }
 PAIR(f16x2_from_f32, half_from_float)
 PAIR(bf16x2_from_f32, bf16_from_float)
 PAIR(f16x2_from_f32_relu, relu_half)
 PAIR(bf16x2_from_f32_relu, relu_bf16)
 PAIR(f16x2_from_f32_rz, half_rz)
 PAIR(bf16x2_from_f32_rz, bf16_rz)
+PAIR(f16x2_from_f32_rz_relu, relu_half_rz)
+PAIR(bf16x2_from_f32_rz_relu, relu_bf16_rz)
+
+/* [bf16][.rz][.relu] */
+static const Handler pairs[2][2][2] = {
+    {{f16x2_from_f32, f16x2_from_f32_relu}, {f16x2_from_f32_rz, f16x2_from_f32_rz_relu}},
+    {{bf16x2_from_f32, bf16x2_from_f32_relu}, {bf16x2_from_f32_rz, bf16x2_from_f32_rz_relu}},
+};
 
 CONVERT(tf32_rna, u32, f32, tf32_from_float_rna(a[l]))
 CONVERT(tf32_rounded, u32, f32, tf32_from_float(a[l], (Rounding)op->rounding))
@@ -94,10 +104,10 @@ static uint64_t integer_to_integer(const Op *op, uint64_t bits) {
 
 static uint64_t integer_to_float(const Op *op, uint64_t bits) {
     const bool is_signed = op->from.kind == 's';
-    if (op->type.bytes == 8)
-        return bits_of_double(is_signed ? (double)(int64_t)bits : (double)bits);
+    const Rounding mode = (Rounding)op->rounding;
+    if (op->type.bytes == 8) return bits_of_double(double_from_integer(bits, is_signed, mode));
     const double value = is_signed ? double_from_signed((int64_t)bits) : double_from_unsigned(bits);
-    return float_bits(op->type, value, (Rounding)op->rounding);
+    return float_bits(op->type, value, mode);
 }
 
 static bool is_single(Type type) { return type.kind == 'f' && type.bytes == 4; }
@@ -106,7 +116,7 @@ static bool is_single(Type type) { return type.kind == 'f' && type.bytes == 4; }
 static uint64_t float_to_float(const Op *op, double value) {
     const Rounding mode = op->mode ? ROUND_NEAREST : (Rounding)op->rounding;
     if (op->mode) value = integral(value, (Rounding)op->rounding);
-    if (op->saturate) value = value != value || value < 0 ? 0 : value > 1 ? 1 : value;
+    if (op->saturate) value = value > 0 ? value < 1 ? value : 1 : 0; /* a NaN becomes 0, too */
     if (op->relu && value == value) value = value > 0 ? value : 0;
     const uint64_t bits = float_bits(op->type, value, mode);
     const bool flushes = op->flush && is_single(op->type);
@@ -155,14 +165,11 @@ static Rounding take_integer_rounding(Decoder *d, bool *found) {
 }
 
 static bool decode_pair(Decoder *d, Type to) {
-    const bool bf16 = to.kind == 'g', zero = take_rounding(d) == ROUND_ZERO;
+    const Rounding rounding = take_rounding(d);
     const bool clamped = take(d, "relu");
-    if (zero && clamped) return false;
+    if (rounding != ROUND_NEAREST && rounding != ROUND_ZERO) return false;
     use_pattern(d, "4=44");
-    Handler run = bf16 ? bf16x2_from_f32 : f16x2_from_f32;
-    if (clamped) run = bf16 ? bf16x2_from_f32_relu : f16x2_from_f32_relu;
-    if (zero) run = bf16 ? bf16x2_from_f32_rz : f16x2_from_f32_rz;
-    return done(d, run, CLASS_CONVERT);
+    return done(d, pairs[to.kind == 'g'][rounding == ROUND_ZERO][clamped], CLASS_CONVERT);
 }
 
 static bool decode_tf32(Decoder *d) {

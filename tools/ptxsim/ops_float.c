@@ -136,10 +136,8 @@ static float general_value(const Op *op, float x, float y, float z) {
         return float_div(x, y, mode);
     case GENERAL_RCP:
         return float_div(1.0f, x, mode);
-    case GENERAL_SQRT:
-        return float_sqrt(x, mode);
     default:
-        return 0;
+        return float_sqrt(x, mode);
     }
 }
 
@@ -172,8 +170,8 @@ DOUBLE2(add_f64, x[l] + y[l])
 DOUBLE2(sub_f64, x[l] - y[l])
 DOUBLE2(mul_f64, x[l] * y[l])
 DOUBLE2(div_f64, x[l] / y[l])
-DOUBLE2(min_f64, fmin(x[l], y[l]))
-DOUBLE2(max_f64, fmax(x[l], y[l]))
+DOUBLE2(min_f64, double_min(x[l], y[l]))
+DOUBLE2(max_f64, double_max(x[l], y[l]))
 DOUBLE2(copysign_f64, copysign(y[l], x[l]))
 DOUBLE1(neg_f64, double_of(bits_of_double(x[l]) ^ 1ull << 63))
 DOUBLE1(abs_f64, double_of(bits_of_double(x[l]) & ~(1ull << 63)))

@@ -44,21 +44,21 @@ static inline uint16_t extreme(HalfOperation what, uint16_t a, uint16_t b, bool 
     }
 }
 
-/* Subnormal fp16 operands and results become zeros (.ftz). */
-static inline uint16_t flush_half(uint16_t x) { return x & 0x7c00 ? x : x & 0x8000; }
+/* Subnormal operands and results become zeros (.ftz). */
+static inline uint16_t flush_half(uint16_t x, bool bf16) {
+    return x & (bf16 ? 0x7f80 : 0x7c00) ? x : x & 0x8000;
+}
 
 static inline uint16_t clamp_half(const Op *op, uint16_t x, bool bf16) {
     const float value = to_float(x, bf16);
-    if (op->saturate) return from_float(saturate(value), bf16);
-    if (op->relu) return from_float(relu(value), bf16);
-    return x;
+    return from_float(op->saturate ? saturate(value) : relu(value), bf16);
 }
 
 static uint16_t half_value(const Op *op, uint16_t a, uint16_t b, uint16_t c) {
     const bool bf16 = op->bf16;
     const uint16_t one = bf16 ? BF16_ONE : HALF_ONE;
     uint16_t result;
-    if (op->flush) a = flush_half(a), b = flush_half(b), c = flush_half(c);
+    if (op->flush) a = flush_half(a, bf16), b = flush_half(b, bf16), c = flush_half(c, bf16);
     switch ((HalfOperation)op->mode) {
     case HALF_ADD:
         result = fused(a, one, b, bf16);
@@ -88,7 +88,7 @@ static uint16_t half_value(const Op *op, uint16_t a, uint16_t b, uint16_t c) {
         result = extreme((HalfOperation)op->mode, a, b, bf16);
         break;
     }
-    if (op->flush) result = flush_half(result);
+    if (op->flush) result = flush_half(result, bf16);
     return op->saturate || op->relu ? clamp_half(op, result, bf16) : result;
 }
 
@@ -111,10 +111,10 @@ static void run_half_pair(Warp *warp, const Op *op) {
     });
 }
 
-/* ---- The common ones, without branches: fp32 is wide enough for a sum or product of two halves
- * that is then rounded once more (Figueroa, "When is double rounding innocuous?", 1995)
- * ------------ */
+/* ---- The common ones, without branches ------------------------------------------------------- */
 
+/* fp32 is wide enough for a sum or product of two halves that is then rounded once more (Figueroa,
+ * "When is double rounding innocuous?", 1995). */
 #define FAST_HALF(name, to, from, operator)                                                     \
     CLONES static void name(Warp *warp, const Op *op) {                                         \
         const u16 *a = REG(u16, 1), *b = REG(u16, 2);                                           \

@@ -54,6 +54,18 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
     put_word(warp->block, address, word);
 }
 
+/* For the race detector an mbarrier is written when it is initialised and read whenever it is used.
+ */
+static void note_access(Warp *warp, const Op *op, int lane, uint32_t address, RaceAccess access) {
+    uint32_t addresses[LANES] = {0};
+    RaceReport report;
+    if (!warp->block->race) return;
+    addresses[lane] = address;
+    if (race_access(warp->block->race, (unsigned)warp->index, access, 1u << lane, addresses,
+                    sizeof(uint64_t), (uint32_t)op->index, &report))
+        fault_race(warp, &report);
+}
+
 static void release(Warp *warp, uint32_t address) {
     Race *race = warp->block->race;
     if (race) race_mbarrier_arrive(race, address, (unsigned)warp->index, false);
@@ -88,6 +100,8 @@ static void run_action(Warp *warp, const Op *op) {
     EACH_ACTIVE({
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         const uint32_t count = op->r[2] >= 0 ? REG(u32, 2)[l] : 1;
+        const bool writes = op->mode == ACTION_INIT || op->mode == ACTION_INVAL;
+        note_access(warp, op, (int)l, address, writes ? RACE_WRITE : RACE_READ);
         if (op->r[0] >= 0) REG(u64, 0)[l] = get_word(warp, (int)l, address);
         switch ((Action)op->mode) {
         case ACTION_INIT:
@@ -126,6 +140,7 @@ static void run_wait(Warp *warp, const Op *op) {
     EACH_ACTIVE({
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         warp->wait_address = address;
+        note_access(warp, op, (int)l, address, RACE_READ);
         if (op->width == 4) warp->wait_parity = REG(u32, 2)[l] & 1;
         if (!test(warp, op, l, address)) continue;
         completed |= 1u << l;

@@ -88,16 +88,19 @@ static const struct {
 };
 
 /* ld.param of a parameter by name: the same for all lanes, and inside by construction. */
-static void load_parameter(Warp *warp, const Op *op) {
+CLONES static void load_parameter(Warp *warp, const Op *op) {
     const uint8_t *from = (const uint8_t *)(uintptr_t)REG(u64, op->elements)[0];
+    const unsigned unused = 64 - 8 * op->bytes;
     for (unsigned e = 0; e < op->elements; e++) {
         uint64_t value = 0;
         memcpy(&value, from + e * op->bytes, op->bytes);
-        if (op->is_signed) {
-            const unsigned shift = 64 - 8 * op->bytes;
-            value = (uint64_t)((int64_t)(value << shift) >> shift);
-        }
-        EACH_ACTIVE(memcpy((uint8_t *)REG(u8, e) + l * op->width, &value, op->width));
+        if (op->is_signed) value = (uint64_t)((int64_t)(value << unused) >> unused);
+        if (op->width == 2)
+            EACH_OF(u16, e, (uint16_t)value);
+        else if (op->width == 4)
+            EACH_OF(u32, e, (uint32_t)value);
+        else
+            EACH_OF(u64, e, value);
     }
 }
 
@@ -125,11 +128,11 @@ static Space take_space(Decoder *d) {
 
 /* Cache hints say nothing about what is loaded. True if the access may see other blocks' writes. */
 static bool take_modifiers(Decoder *d) {
-    static const char *const hints[] = {"nc",  "ca",      "cg",  "cs",   "lu",
-                                        "cv",  "wb",      "wt",  "weak", "unified",
-                                        "cta", "cluster", "gpu", "sys",  NULL};
+    static const char *const hints[] = {"nc", "ca",   "cg",  "cs",      "lu",  "cv",  "wb",
+                                        "wt", "weak", "cta", "cluster", "gpu", "sys", NULL};
     static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio", NULL};
-    const bool is_strong = take_one(d, strong) >= 0;
+    bool is_strong = false;
+    while (take_one(d, strong) >= 0) is_strong = true;
     while (take_one(d, hints) >= 0) continue;
     for (int i = 1; i < d->in->parts; i++) { /* .L1::evict_last, .L2::128B and their like */
         const Text part = d->in->part[i];
@@ -210,7 +213,7 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     if (is_strong && (op->space == SPACE_GENERIC || op->space == SPACE_GLOBAL))
         d->kernel->in_order = true;
     if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE)
-        return is_load && done(d, load_parameter, CLASS_PARAM_LOAD);
+        return is_load && op->bytes <= 8 && done(d, load_parameter, CLASS_PARAM_LOAD);
     return choose_handler(d, is_load, class_of((Space)op->space, is_load));
 }
 

@@ -53,20 +53,32 @@ static void unpack(Warp *warp, const Op *op) {
                            REG(u8, op->elements) + l * whole + (unsigned)i * op->bytes, op->bytes));
 }
 
-/* %clock and its like: no time passes here, so they count the warp's instructions. */
+/* %clock and its like: no time passes here, so they count the warp's instructions. op->number is
+ * the bit that they begin at. */
 static void read_clock(Warp *warp, const Op *op) {
-    const uint64_t now = warp->executed;
+    const uint64_t now = warp->executed >> op->number;
     if (op->width == 4)
         EACH(u32, (uint32_t)now);
     else
         EACH(u64, now);
 }
 
-static bool is_clock(const Operand *operand) {
-    static const char *const names[] = {"%clock",       "%clock_hi",       "%clock64",
-                                        "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (operand->kind == OPERAND_SPECIAL && text_is(operand->name, names[i])) return true;
+static bool take_clock(Decoder *d) {
+    static const struct {
+        const char *name;
+        unsigned bytes, first_bit;
+    } clocks[] = {
+        {"%clock", 4, 0},       {"%clock_hi", 4, 32},      {"%clock64", 8, 0},
+        {"%globaltimer", 8, 0}, {"%globaltimer_lo", 4, 0}, {"%globaltimer_hi", 4, 32},
+    };
+    const Operand *operand = peek_operand(d);
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        if (operand->kind != OPERAND_SPECIAL || !text_is(operand->name, clocks[i].name)) continue;
+        d->op->number = (int32_t)clocks[i].first_bit;
+        d->bad |= d->op->width != clocks[i].bytes;
+        d->next++;
+        return true;
+    }
     return false;
 }
 
@@ -98,11 +110,8 @@ bool decode_move(Decoder *d) {
     if (d->in->operand[0].kind == OPERAND_VECTOR || d->in->operand[1].kind == OPERAND_VECTOR)
         return decode_vector(d, type);
     define(d, type.bytes);
-    if (is_clock(&d->in->operand[1])) {
-        d->op->width = type.bytes;
-        d->next++;
-        return done(d, read_clock, CLASS_MOVE);
-    }
+    d->op->width = type.bytes;
+    if (take_clock(d)) return done(d, read_clock, CLASS_MOVE);
     use(d, type.bytes);
     switch (type.bytes) {
     case 2:

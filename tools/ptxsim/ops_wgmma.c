@@ -7,6 +7,7 @@
 #include "lanes.h"
 
 enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16, WARPS_A_GROUP = 4, FLAG_BYTES = 64 };
+enum { ROWS_A_GROUP = ROWS_A_WARP * WARPS_A_GROUP };
 
 /* Op.mode */
 enum { A_IN_REGISTERS = 1, TRANSPOSE_A = 2, TRANSPOSE_B = 4, HALF_SUM = 8 };
@@ -30,10 +31,9 @@ static WgmmaTile b_tile(const Op *op, uint64_t descriptor) {
                        (op->mode & TRANSPOSE_B) != 0};
 }
 
-/* All of the tile is inside shared memory, written, and races with nothing. */
-static void check_tile(Warp *warp, const Op *op, const WgmmaTile *tile, const char *what) {
+/* All of the tile is inside shared memory and written. */
+static void check_tile(Warp *warp, const WgmmaTile *tile, const char *what) {
     uint32_t address[WGMMA_MAX_CHUNKS];
-    RaceReport report;
     if (tile->descriptor.base_offset)
         fault(warp, -1, "matrix descriptors with a base offset are not supported");
     const unsigned chunks = wgmma_chunks(tile, address);
@@ -41,8 +41,18 @@ static void check_tile(Warp *warp, const Op *op, const WgmmaTile *tile, const ch
         shared_range(warp, -1, address[i], CHUNK_BYTES, what);
         shared_require_written(warp, -1, address[i], CHUNK_BYTES);
     }
-    if (warp->block->race &&
-        race_async_read(warp->block->race, (unsigned)warp->index, RACE_WGMMA, chunks, address,
+}
+
+/* The tile races with nothing. For A it is that of the warpgroup: PTX does not say which warp reads
+ * which rows, so none may write any before all have waited. */
+static void check_races(Warp *warp, const Op *op, const WgmmaTile *tile) {
+    uint32_t address[WGMMA_MAX_CHUNKS];
+    RaceReport report;
+    if (!warp->block->race) return;
+    const unsigned chunks = wgmma_chunks(tile, address);
+    for (unsigned i = 0; i < chunks; i++)
+        shared_range(warp, -1, address[i], CHUNK_BYTES, "wgmma operand");
+    if (race_async_read(warp->block->race, (unsigned)warp->index, RACE_WGMMA, chunks, address,
                         CHUNK_BYTES, (uint32_t)op->index, &report))
         fault_race(warp, &report);
 }
@@ -105,11 +115,14 @@ static void run_wgmma(Warp *warp, const Op *op) {
         for (int i = 0; i < 4; i++) memcpy(w->a[i], REG(u32, a + i), sizeof w->a[i]);
     } else {
         w->a_descriptor = REG(u64, a)[0];
-        const WgmmaTile tile = a_tile(warp, op, w->a_descriptor);
-        check_tile(warp, op, &tile, "wgmma operand A");
+        WgmmaTile tile = a_tile(warp, op, w->a_descriptor);
+        check_tile(warp, &tile, "wgmma operand A");
+        tile.first = 0, tile.rows = ROWS_A_GROUP;
+        check_races(warp, op, &tile);
     }
     const WgmmaTile tile = b_tile(op, w->b_descriptor);
-    check_tile(warp, op, &tile, "wgmma operand B");
+    check_tile(warp, &tile, "wgmma operand B");
+    check_races(warp, op, &tile);
     queue->count++;
     mark_in_flight(warp, op, 1);
     if (!warp->block->settings->late) compute(warp, w);

@@ -9,6 +9,8 @@
 #include "lexer.h"
 #include "ptx.h"
 
+enum { MAX_DEPTH = 1000 }; /* of braces and brackets */
+
 /* .reg .b32 r, or .reg .b32 %r<count> for %r0 .. %r(count - 1) */
 typedef struct RegisterName {
     Text name;
@@ -171,7 +173,7 @@ static Variable *find_variable(const Parser *p, Text name) {
 static void initial_value(Parser *p, Variable *v, uint64_t offset, uint32_t bytes) {
     uint64_t bits;
     if (offset + bytes > v->bytes) fail(p, "more initial values than elements");
-    if (lexer_number(&p->lexer, &bits)) {
+    if (bytes <= sizeof bits && lexer_number(&p->lexer, &bits)) {
         memcpy(v->initial + offset, &bits, bytes);
         return;
     }
@@ -191,9 +193,11 @@ static uint64_t initial_values(Parser *p, Variable *v, uint64_t offset, uint32_t
         return offset + bytes;
     }
     if (accept(p, '}')) return offset;
+    if (++p->depth > MAX_DEPTH) fail(p, "nested too deep");
     do offset = initial_values(p, v, offset, bytes);
     while (accept(p, ','));
     expect(p, '}');
+    p->depth--;
     return offset;
 }
 
@@ -211,8 +215,8 @@ static void dimensions(Parser *p, Variable *v) {
     }
 }
 
-/* After the state space: .align N, .ptr and its attributes, .vN, .type; returns the element's
- * bytes. */
+/* After the state space: .align N, .ptr and its attributes, .vN, .type. Sets the alignment and the
+ * bytes of one element; returns those of its type, of which a vector has several. */
 static uint32_t variable_type(Parser *p, Variable *v) {
     uint32_t bytes = 0, vector = 1;
     for (bool pointer = false; accept(p, '.');) {
@@ -234,14 +238,15 @@ static uint32_t variable_type(Parser *p, Variable *v) {
     if (!bytes) fail(p, "a variable without a type");
     if (!v->align) v->align = bytes * vector;
     if (v->align & (v->align - 1)) fail(p, "an alignment that is no power of two");
-    return bytes * vector;
+    v->bytes = bytes * vector;
+    return bytes;
 }
 
-static Variable *declare_variable(Parser *p, Space space) {
+/* One variable of a declaration, whose space and type are those of `like`; `bytes` of an element's
+ * type. */
+static Variable *declare_variable(Parser *p, const Variable *like, uint32_t bytes) {
     Variable *v = NEW(&p->module->arena, Variable);
-    v->space = space;
-    uint32_t bytes = variable_type(p, v);
-    v->bytes = bytes;
+    *v = *like;
     v->name = lexer_word(&p->lexer, ".");
     if (!v->name.length) fail(p, "a variable without a name");
     dimensions(p, v);
@@ -251,6 +256,17 @@ static Variable *declare_variable(Parser *p, Space space) {
         initial_values(p, v, 0, bytes);
     }
     return v;
+}
+
+/* After the state space: .type a, b[4]; */
+static void declare_variables(Parser *p, Space space, Arena *arena, Variable ***list, int *count) {
+    Variable like = {.space = space};
+    const uint32_t bytes = variable_type(p, &like);
+    do {
+        Variable *v = declare_variable(p, &like, bytes);
+        *PUSH(arena, *list, *count) = v;
+    } while (accept(p, ','));
+    expect(p, ';');
 }
 
 static bool space_of(Text text, Space *space) {
@@ -327,7 +343,7 @@ static Operand named_operand(Parser *p, Text name) {
 
 static Operand operand(Parser *p) {
     char next = lexer_peek(&p->lexer);
-    if (++p->depth > 1000) fail(p, "nested too deep");
+    if (++p->depth > MAX_DEPTH) fail(p, "nested too deep");
     Operand result = {.kind = OPERAND_NUMBER};
     if (accept(p, '[')) {
         result = memory_operand(p);
@@ -511,9 +527,7 @@ static void function_directive(Parser *p) { /* after the dot */
     if (text_is(name, "reg")) {
         declare_registers(p);
     } else if (space_of(name, &space)) {
-        Variable *v = declare_variable(p, space);
-        *PUSH(&p->scratch, p->local, p->locals) = v;
-        expect(p, ';');
+        declare_variables(p, space, &p->scratch, &p->local, &p->locals);
     } else if (text_is(name, "loc")) {
         source_location(p);
     } else if (text_is(name, "pragma")) {
@@ -525,7 +539,7 @@ static void function_directive(Parser *p) { /* after the dot */
 
 static void body(Parser *p) { /* after { */
     const int names = p->names, labels = p->labels, locals = p->locals;
-    if (++p->depth > 1000) fail(p, "nested too deep");
+    if (++p->depth > MAX_DEPTH) fail(p, "nested too deep");
     while (!accept(p, '}')) {
         if (accept(p, ';')) continue;
         if (accept(p, '{')) {
@@ -551,8 +565,9 @@ static void parameters(Parser *p, Variable ***list, int *count) { /* after ( */
         expect(p, '.');
         Text name = word(p);
         if (!text_is(name, "param")) fail(p, "only .param parameters are supported");
-        Variable *v = declare_variable(p, SPACE_PARAM);
-        v->is_kernel_parameter = p->function.is_kernel;
+        Variable like = {.space = SPACE_PARAM, .is_kernel_parameter = p->function.is_kernel};
+        const uint32_t bytes = variable_type(p, &like);
+        Variable *v = declare_variable(p, &like, bytes);
         *PUSH(&p->module->arena, *list, *count) = v;
     } while (accept(p, ','));
     expect(p, ')');
@@ -647,11 +662,7 @@ static void module_directive(Parser *p) { /* after the dot */
         function(p, text_is(name, "entry"));
     } else if (space_of(name, &space) && space != SPACE_PARAM && space != SPACE_LOCAL) {
         PtxModule *m = p->module;
-        do {
-            Variable *v = declare_variable(p, space);
-            *PUSH(&m->arena, m->variable, m->variables) = v;
-        } while (accept(p, ','));
-        expect(p, ';');
+        declare_variables(p, space, &m->arena, &m->variable, &m->variables);
     } else if (text_is(name, "version") || text_is(name, "target") ||
                text_is(name, "address_size")) {
         lexer_skip_line(&p->lexer);

@@ -42,6 +42,7 @@ static void learn(Pattern *pattern, const uint64_t address[LANES], unsigned byte
     pattern->lowest = (int32_t)lowest;
     pattern->span = (uint32_t)(highest - lowest) + bytes;
     pattern->leaders = find_leaders(address);
+    pattern->marked = 0;
     pattern->units = units;
 }
 

@@ -18,6 +18,8 @@ typedef struct Pattern {
     int32_t lowest;       /* of the distances */
     uint32_t span;        /* bytes from the lowest lane's first to the highest lane's last */
     uint32_t leaders; /* lanes that no earlier lane shares its sector with; one too many, rarely */
+    uint64_t marked;  /* the last request whose sectors were marked, by the sector of its lane 0: */
+                      /* the next one may well stay inside the same sectors; 0: none was */
     Units units;
 } Pattern;
 

@@ -13,8 +13,8 @@
  *   other .sync instructions, which PTX does not promise to order memory, but which programs rely
  *   on). One lane is in order with itself; lanes of one execution of one instruction never race
  *   here. A collective, a barrier arrival or a fence of any lane is taken to order the whole warp,
- * and a wait of any lane to be one of all lanes: that may miss a race within a warp, never invent
- * one.
+ *   and a wait of any lane to be one of all lanes: that may miss a race within a warp, but never
+ *   invents one.
  * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
  *   happen some time between issue and the wait for their group: until then they race with every
  *   conflicting access, the issuing warp's own included.
@@ -106,7 +106,8 @@ bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
                      const uint32_t address[], unsigned bytes, uint32_t source, RaceReport *report);
 
 /* A bulk load issued by `warp` that writes one range and completes on the mbarrier at address
- * `mbarrier` in the phase now in progress. */
+ * `mbarrier` in the phase now in progress. The mbarrier's initialisation, an ordinary write, must
+ * be visible to it, too. */
 bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier, uint32_t address, uint32_t bytes,
                     uint32_t source, RaceReport *report);
 

@@ -60,7 +60,7 @@ done
 # A helper is the same text in neighbouring stages, unless it is the idea of the later one.
 ideas=' 05_register_tiles:load_tile 06_cp_async:load_tile 07_swizzle:tile_at 07_swizzle:P_at
     08_mma:load_tile 08_mma:tile_at 12_lean_addresses:cp_async_16 12_lean_addresses:load_tile
-    12_lean_addresses:place_of_block '
+    12_lean_addresses:place_of_block 14_wgmma_tma:tile_at 16_ping_pong:wgmma_m64nDk16 '
 awk '
     FNR == 1 { n = split(FILENAME, path, "/"); stage = path[n - 1]; name = "" }
     /^(template .*)?static __(host__ __)?device__/ {

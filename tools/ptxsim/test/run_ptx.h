@@ -1,8 +1,11 @@
-/* Runs a kernel given as PTX text: for the tests of the executor. */
+/* Runs a kernel given as PTX text: for the tests of the executor. With the environment variable
+ * PTX_EXECUTED=FILE the instructions that were executed are added to that file, a line each:
+ * coverage.t reads it. */
 #ifndef RUN_PTX_H
 #define RUN_PTX_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../launch.h"
@@ -15,29 +18,52 @@ typedef struct PtxRun {
     char error[512]; /* why it could not be run at all */
 } PtxRun;
 
-/* One block of `threads` runs kernel `k` of the module; its one parameter is the address of `bytes`
- * of device memory that hold data[] before, and are copied back to it after. */
-__attribute__((unused)) static PtxRun run_ptx(const char *text, uint32_t threads, void *data,
-                                              size_t bytes) {
+static void add_counters(const Kernel *kernel, PtxRun *run) {
+    const char *path = getenv("PTX_EXECUTED");
+    FILE *executed = path ? fopen(path, "a") : NULL;
+    for (int i = 0; i < kernel->ops; i++) {
+        const Text text = kernel->op[i].source->text;
+        run->divergent += kernel->count[i].divergent;
+        run->executions += kernel->count[i].executions;
+        run->lanes += kernel->count[i].lanes;
+        if (executed && kernel->count[i].lanes) fprintf(executed, "%.*s\n", text.length, text.at);
+    }
+    if (executed) fclose(executed);
+}
+
+/* Runs kernel `k` of the module, whose one parameter is `memory`, an address of device memory. */
+__attribute__((unused)) static PtxRun run_ptx_shape(const char *text, const LaunchShape *shape,
+                                                    void *memory) {
     PtxRun run = {.status = LAUNCH_FAULT};
     Module *module = module_load(text, strlen(text), run.error, sizeof run.error);
     Kernel *kernel = module ? module_kernel(module, "k", run.error, sizeof run.error) : NULL;
-    void *memory = kernel ? memory_allocate(bytes) : NULL;
-    if (memory) {
-        const LaunchShape shape = {{1, 1, 1}, {threads, 1, 1}, 0};
-        void *arguments[] = {&memory};
-        memcpy(memory, data, bytes);
-        run.status = launch_run(kernel, &shape, arguments);
-        memcpy(data, memory, bytes);
-        for (int i = 0; i < kernel->ops; i++) {
-            run.divergent += kernel->count[i].divergent;
-            run.executions += kernel->count[i].executions;
-            run.lanes += kernel->count[i].lanes;
-        }
-        memory_release(memory);
+    void *arguments[] = {&memory};
+    if (kernel) {
+        run.status = launch_run(kernel, shape, arguments);
+        add_counters(kernel, &run);
     }
     module_free(module);
     return run;
+}
+
+/* `blocks` blocks of `threads` run it; `bytes` of device memory hold data[] before, and are copied
+ * back to it after. */
+__attribute__((unused)) static PtxRun run_ptx_grid(const char *text, uint32_t blocks,
+                                                   uint32_t threads, void *data, size_t bytes) {
+    const LaunchShape shape = {{blocks, 1, 1}, {threads, 1, 1}, 0};
+    void *memory = memory_allocate(bytes);
+    if (!memory) return (PtxRun){LAUNCH_NO_MEMORY, 0, 0, 0, "out of memory"};
+    memcpy(memory, data, bytes);
+    const PtxRun run = run_ptx_shape(text, &shape, memory);
+    memcpy(data, memory, bytes);
+    memory_release(memory);
+    return run;
+}
+
+/* The same with one block. */
+__attribute__((unused)) static PtxRun run_ptx(const char *text, uint32_t threads, void *data,
+                                              size_t bytes) {
+    return run_ptx_grid(text, 1, threads, data, bytes);
 }
 
 #define PTX_HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"

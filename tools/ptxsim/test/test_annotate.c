@@ -1,6 +1,9 @@
 /* The annotated source, as text and as HTML. Catches: counts beside the wrong line, a worst line
  * that is not marked, source that breaks the page, a file that cannot be read. */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../annotate.h"
@@ -65,14 +68,63 @@ static void test_text(void) {
     has(text, "PTX-level");
     has(text, "32.00 (4.00)");
     has(text, ">   3      float v = x[i];");
-    has(text,
-        "^^^^  2,800 sectors beyond the ideal: 32.00 a request, packed bytes would need 4.00");
-    has(text, "^^^^  350 wavefronts lost to bank conflicts: 8.00 a request, the ideal is 1.00");
+    has(text, "^ 2,800 sectors beyond the ideal: 32.00 a request, packed bytes would need 4.00");
+    has(text, "^ 350 wavefronts lost to bank conflicts: 8.00 a request, the ideal is 1.00");
     has(text, "2 branches diverged here");
     has(text, "/nonexistent/helpers.h");
     has(text, "(source not readable)");
     has_not(text, "line 19");
     has_not(text, "\033[");
+}
+
+/* The most columns of a line, without colours. */
+static int widest(const char *text) {
+    int most = 0, columns = 0;
+    for (; *text; text++) {
+        if (*text == '\033')
+            text += strcspn(text, "m");
+        else if (*text == '\n')
+            columns = 0;
+        else if (*text != '\r' && ++columns > most)
+            most = columns;
+    }
+    return most;
+}
+
+/* What a terminal of `columns` shows. */
+static const char *shown_by_terminal(unsigned short columns) {
+    static char text[1 << 16];
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+    const struct winsize size = {.ws_row = 40, .ws_col = columns};
+    if (master < 0 || grantpt(master) || unlockpt(master)) return NULL;
+    ioctl(master, TIOCSWINSZ, &size);
+    FILE *out = fopen(ptsname(master), "w");
+    if (fork() == 0) {
+        annotate_text(&sample, out);
+        fclose(out);
+        _exit(0);
+    }
+    fclose(out);
+    size_t used = 0;
+    for (ssize_t got; (got = read(master, text + used, sizeof text - 1 - used)) > 0;)
+        used += (size_t)got;
+    text[used] = '\0';
+    wait(NULL);
+    close(master);
+    return text;
+}
+
+static void test_terminal(void) {
+    const char *narrow = shown_by_terminal(100);
+    if (!narrow) {
+        skip_test("no pseudo-terminal");
+        return;
+    }
+    ok(widest(narrow) <= 100, "a terminal of 100 columns: %d are used", widest(narrow));
+    has(narrow, "// a <");
+    has(narrow, "\033[");
+    ok(widest(shown_by_terminal(80)) > 80, "notes may be wider than 80 columns");
+    ok(!strstr(shown_by_terminal(80), "x) {"), "source is not");
 }
 
 static void test_html(void) {
@@ -98,6 +150,7 @@ int main(void) {
     sample_files[0] = path;
     test_lines();
     test_text();
+    test_terminal();
     test_html();
     unlink(path);
     return done_testing();

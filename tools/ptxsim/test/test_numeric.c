@@ -213,11 +213,12 @@ static void test_sixteen_bits(void) {
     uint16_t a = 0x3f81, b = 0x3fc0, tiny = 0x0100;
     ok(bf16_fma(a, b, tiny) == 0x3fc2 && bf16_fma(a, b, tiny | 0x8000) == 0x3fc1,
        "fma.bf16: a tie is decided by a term of 2^-125");
-    ok(half_add(0x3c00, 0x3c00) == 0x4000 && half_mul(0x8000, 0x3c00) == 0x8000 &&
+    ok(half_add(0x3c00, 0x3c00) == 0x4000 && half_fma(0x8000, 0x3c00, MINUS_ZERO_16) == 0x8000 &&
            half_add(0x8000, 0x8000) == 0x8000 && half_add(0x3c00, 0xbc00) == 0 &&
-           half_mul(0x7bff, 0x4000) == 0x7c00 && half_mul(0x7c00, 0) == 0x7fff,
+           half_fma(0x7bff, 0x4000, MINUS_ZERO_16) == 0x7c00 &&
+           half_fma(0x7c00, 0, MINUS_ZERO_16) == 0x7fff,
        "add.f16 and mul.f16: signs of zero, overflow, NaN");
-    ok(bf16_add(0x3f80, 0x3f80) == 0x4000 && bf16_mul(0x8000, 0x3f80) == 0x8000,
+    ok(bf16_add(0x3f80, 0x3f80) == 0x4000 && bf16_fma(0x8000, 0x3f80, MINUS_ZERO_16) == 0x8000,
        "add.bf16, mul.bf16");
 }
 

@@ -242,8 +242,9 @@ static void test_mbarriers(void) {
        "mbarriers beyond the limit are refused");
 }
 
-static void test_async_reads(void) {
-    uint32_t chunk[2] = {BASE, BASE + 16}, full = BASE + 4096;
+static const uint32_t chunk[2] = {BASE, BASE + 16}, full = BASE + 4096; /* of the next tests */
+
+static void test_proxy_fences(void) {
     race_begin_block(race);
     writes(0, 0, 1);
     barrier(0, 15);
@@ -273,7 +274,10 @@ static void test_async_reads(void) {
     ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report) &&
            reported(RACE_UNORDERED, 1, 2),
        "a fence is no barrier");
+}
 
+/* A tile goes from a bulk load to a wgmma and back. */
+static void test_tile_release(void) {
     race_begin_block(race);
     race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
@@ -296,7 +300,9 @@ static void test_async_reads(void) {
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 0);
     ok(!race_bulk_load(race, 0, full + 8, BASE, 1024, 3, &report), "releasing it after");
+}
 
+static void test_bulk_stores(void) {
     race_begin_block(race);
     writes(0, 0, 1);
     race_proxy_fence(race, 0);
@@ -309,11 +315,19 @@ static void test_async_reads(void) {
     race_commit(race, 0, RACE_BULK);
     race_wait(race, 0, RACE_BULK, 0);
     ok(!writes(0, 0, 3), "after its wait it is free");
+}
 
+static void test_writes_before_async(void) {
     race_begin_block(race);
     writes(0, 0, 1);
     ok(race_bulk_load(race, 0, full, BASE, 64, 2, &report) && reported(RACE_NO_PROXY_FENCE, 1, 2),
        "a bulk load over ordinary writes needs a fence");
+    race_begin_block(race);
+    writes(0, full - BASE, 1); /* mbarrier.init */
+    ok(race_bulk_load(race, 0, full, BASE, 64, 2, &report) && reported(RACE_NO_PROXY_FENCE, 1, 2),
+       "a bulk load must see its mbarrier initialised");
+    race_proxy_fence(race, 0);
+    ok(!race_bulk_load(race, 0, full, BASE, 64, 2, &report), "after a fence it does");
     race_begin_block(race);
     copies(0, 0, 1);
     race_commit(race, 0, RACE_COPY);
@@ -363,7 +377,10 @@ int main(void) {
     test_granules();
     test_copies();
     test_mbarriers();
-    test_async_reads();
+    test_proxy_fences();
+    test_tile_release();
+    test_bulk_stores();
+    test_writes_before_async();
     test_words();
     test_many_blocks();
     race_free(race);

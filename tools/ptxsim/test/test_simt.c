@@ -109,7 +109,7 @@ static uint32_t called(uint32_t tid, uint32_t value) { return (tid < 40 ? value 
 static const char call_text[] =
     PTX_HEAD ".func (.param .b32 result) twice_from(.param .b32 x, .param .b32 y)\n{\n"
              ".reg .pred p;\n.reg .b32 r<3>;\n.local .align 4 .b8 room[8];\n"
-             "ld.param.b32 r0, [x];\nld.param.b32 r1, [y];\nst.local.b32 [room+4], r0;\n"
+             "ld.param.b32 r0, [x];\nld.param::func.b32 r1, [y];\nst.local.b32 [room+4], r0;\n"
              "setp.lt.u32 p, r1, 40;\n@p bra SAME;\n"
              "ld.local.b32 r2, [room+4];\nadd.u32 r0, r2, r2;\nst.param.b32 [result], r0;\nret;\n"
              "SAME: st.param.b32 [result], r0;\nret;\n}\n"

@@ -21,6 +21,7 @@ template <bool BUG> __global__ void kernel(float *out) {
     const uint32_t full = shared_address(&mbarrier);
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(full),
                      "r"(BYTES)
                      : "memory");

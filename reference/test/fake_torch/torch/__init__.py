@@ -1,0 +1,199 @@
+"""As much of PyTorch as reference/peers.py asks for, on NumPy and without a GPU.
+
+Time does not pass by itself: each kind of work takes a fixed number of milliseconds. Of the two
+layouts FlashAttention is faster with [batch, seq, heads, d], cuDNN with [batch, heads, seq, d], and
+FlexAttention cannot run.
+
+    FAKE_GPUS=0     no GPU          FAKE_LATE=n    the first n repetitions find the GPU idle
+"""
+import os
+import sys
+import types
+
+import numpy as np
+
+__version__ = "0.fake"
+float16, bfloat16, uint8 = np.float16, np.float32, np.uint8
+state = {"ms": 0.0, "late": int(os.environ.get("FAKE_LATE", 0)), "writes": 0}
+
+
+class Tensor:
+    """A NumPy array with the method names of PyTorch."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+        self.dtype, self.shape = self.array.dtype.type, self.array.shape
+
+    def to(self, dtype):
+        return Tensor(self.array.astype(dtype))
+
+    def float(self):
+        return self.to(np.float32)
+
+    def abs(self):
+        return Tensor(np.abs(self.array))
+
+    def amax(self, axis):
+        return Tensor(self.array.max(axis))
+
+    def flatten(self):
+        return Tensor(self.array.reshape(-1))
+
+    def argmax(self):
+        return self.array.argmax()
+
+    def transpose(self, one, other):
+        return Tensor(self.array.swapaxes(one, other))
+
+    def contiguous(self):
+        return Tensor(np.ascontiguousarray(self.array))
+
+    def clone(self):
+        return Tensor(self.array.copy())
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def numel(self):
+        return self.array.size
+
+    def fill_(self, value):
+        self.array[...] = value
+
+    def zero_(self):
+        state["writes"] += 1
+
+    def __sub__(self, other):
+        return Tensor(self.array - other.array)
+
+    def __truediv__(self, other):
+        return Tensor(self.array / other.array)
+
+    def __rmul__(self, number):
+        return Tensor(number * self.array)
+
+    def __getitem__(self, index):
+        return self.array[index]
+
+    def __len__(self):
+        return len(self.array)
+
+
+class Generator:
+    def __init__(self, _device):
+        self.random = None
+
+    def manual_seed(self, seed):
+        self.random = np.random.default_rng(seed)
+        return self
+
+
+class no_grad:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        print(f"flush: {state['writes']} writes", file=sys.stderr)
+
+
+class Event:
+    def __init__(self, enable_timing):
+        assert enable_timing
+        self.ms = 0.0
+
+    def record(self):
+        self.ms = state["ms"]
+
+    def query(self):
+        state["late"] -= 1
+        return state["late"] >= 0
+
+    def synchronize(self):
+        state["ms"] += 1
+
+    def elapsed_time(self, stop):
+        return stop.ms - self.ms + 1
+
+
+def randn(shape, generator=None, device=None):
+    if generator is None:  # a matrix, whose product nobody looks at
+        return Tensor(np.zeros(1))
+    return Tensor(generator.random.standard_normal(shape))
+
+
+def empty(shape, dtype=np.float32, device=None):
+    return Tensor(np.empty(shape if isinstance(shape, tuple) else min(shape, 1 << 20), dtype))
+
+
+def empty_like(tensor):
+    return Tensor(np.empty_like(tensor.array))
+
+
+def matmul(_left, _right):
+    state["ms"] += 9
+
+
+def nan_to_num(tensor, nan):
+    return Tensor(np.nan_to_num(tensor.array, nan=nan))
+
+
+def finfo(dtype):
+    return types.SimpleNamespace(eps=float(np.finfo(dtype).eps))
+
+
+def compile(function, dynamic):
+    assert dynamic is False
+    return function
+
+
+def attention(Q, K, V, is_causal):
+    bhsd = Q.array.flags.c_contiguous
+    state["ms"] += {"flash": 3, "cudnn": 7}[state["backend"]] + bhsd * {"flash": 2, "cudnn": -2}[
+        state["backend"]]
+    S = np.einsum("bhid,bhjd->bhij", Q.float().array, K.float().array) / np.sqrt(Q.shape[-1])
+    if is_causal:
+        S = np.where(np.tri(S.shape[-1], dtype=bool), S, -np.inf)
+    P = np.exp(S - S.max(-1, keepdims=True))
+    O = np.einsum("bhij,bhjd->bhid", P / P.sum(-1, keepdims=True), V.float().array)
+    return Tensor(O.astype(Q.dtype))
+
+
+class sdpa_kernel:
+    def __init__(self, backend):
+        self.backend = backend
+
+    def __enter__(self):
+        state["backend"] = self.backend
+
+    def __exit__(self, *_):
+        state["backend"] = None
+
+
+def flex_attention(Q, K, V, block_mask):
+    raise RuntimeError("no Triton here\nand a trace")
+
+
+def module(name, **content):
+    """Makes `name` a module that `import` finds."""
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(content)
+    return sys.modules[name]
+
+
+cuda = module(
+    "torch.cuda", Event=Event, synchronize=lambda: None, empty_cache=lambda: None,
+    is_available=lambda: True, set_device=lambda index: None, current_device=lambda: 0,
+    device_count=lambda: int(os.environ.get("FAKE_GPUS", 1)), get_device_name=lambda: "Fake GPU",
+    get_device_capability=lambda: (9, 0), mem_get_info=lambda: (1 << 34, 1 << 34),
+    get_device_properties=lambda index: types.SimpleNamespace(L2_cache_size=1 << 20),
+    current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
+compiler = module("torch.compiler", reset=lambda: None)
+backends = module("torch.backends", cudnn=types.SimpleNamespace(version=lambda: 91901))
+nn = module("torch.nn")
+nn.functional = module("torch.nn.functional", scaled_dot_product_attention=attention)
+nn.attention = module(
+    "torch.nn.attention", sdpa_kernel=sdpa_kernel,
+    SDPBackend=types.SimpleNamespace(FLASH_ATTENTION="flash", CUDNN_ATTENTION="cudnn"))
+nn.attention.flex_attention = module(
+    "torch.nn.attention.flex_attention", flex_attention=flex_attention,
+    create_block_mask=lambda mask, batch, heads, rows, keys, device: mask)

@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Exercises: a stage to be written by the learner, from the stage before it.
+#
+#   tools/exercise.sh start STAGE                  makes work/07_swizzle/kernel.cu, for 07_swizzle
+#   tools/exercise.sh grade STAGE KERNEL PROGRAM   says what holds of KERNEL and what does not
+#
+# PROGRAM is build/attention.
+#
+# `start` never overwrites a file. `grade` needs no GPU: the kernel runs on the simulator. Neither
+# the compiler nor the kernel nor its host code can make it fail: what they do wrong is the answer.
+# Environment of grade: MAKE; DIR, where the Makefile builds KERNEL's variants, and VARIANTS;
+# REFERENCE, the built stage to compare counters with; CHECK, the command that checks signatures,
+# and LAB, what to make before it; LIMIT, the seconds that one step may take (default 300).
+# Exit: 0 all holds, 1 something does not, 2 there is nothing to start from or to grade, 64 bad
+# usage.
+set -uo pipefail
+
+here=$(dirname "$0")
+fail() { # fail CODE TEXT
+    echo "$2" >&2
+    exit "$1"
+}
+
+# header KERNEL: its header, without the first line.
+header() { sed -n '1d; /^\/\//!q; p' "$1"; }
+
+# before STAGE: the stage before it, nothing for the first.
+before() { printf '%s\n' stages/[0-9][0-9]_* | sed 's,.*/,,' | grep -B1 -x "$1" | grep -vx "$1"; }
+
+start() {
+    local stage=$1 number=${1%%_*} name=${1#*_} from kernel=work/$1/kernel.cu fresh linked
+    [ ! -e "$kernel" ] || fail 2 "$kernel is there already, and stays: move it away to start again."
+    from=$(before "$stage") || fail 2 "$stage is the first stage: there is none to start from."
+    mkdir -p "work/$stage" && fresh=$(mktemp "work/$stage/XXXXXX") || exit 2
+    {
+        echo "// Exercise $number: $name"
+        header "stages/$stage/kernel.cu" |
+            sed -E 's,^// Idea:    ,// Task:    ,; s,^// Before:  ,// Because: ,'
+        cat <<END
+//
+// What follows is stage ${from%%_*}, ${from#*_}, as it stands: change it until all holds of
+//     make stage$number grade
+// On the way, make stage$number run KERNEL=$kernel and all other commands take it too.
+END
+        sed '1,/^[^/]/{/^\/\//d}' "stages/$from/kernel.cu"
+    } >"$fresh"
+    chmod 644 "$fresh"
+    # A link fails where a file has appeared meanwhile; a rename would take its place.
+    ln "$fresh" "$kernel" 2>/dev/null
+    linked=$?
+    rm -f "$fresh"
+    [ $linked -eq 0 ] || fail 2 "$kernel is there already, and stays."
+    echo "$kernel: stage ${from%%_*}, with the task of stage $number in its header"
+}
+
+# ---- grade ---------------------------------------------------------------------------------------
+
+# attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
+attempt() {
+    timeout -k 5 "${LIMIT:-300}" "$@" >"$log" 2>&1 </dev/null
+    code=$?
+}
+
+# why: a sentence about an exit code that is not the program's own.
+why() {
+    if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
+        echo "it did not end within ${LIMIT:-300} s: a loop in the kernel or in attention_launch" \
+            "that never ends?"
+    elif [ "$code" -gt 128 ]; then
+        echo "the program crashed (signal $(kill -l $((code - 128)))): what runs on the host is" \
+            "at fault, attention_launch or its neighbours; do they read what is not there?"
+    fi
+}
+
+# holds WHAT, fails WHAT [FILTER...]: one line of the answer, and for a failure what the log says.
+holds() { printf '  holds  %s\n' "$1"; }
+fails() {
+    printf '  FAILS  %s\n' "$1"
+    shift
+    worst=1
+    { why && "${@:-cat}" <"$log"; } | awk 'NF && n++ < 24 { print "         " $0 }'
+}
+
+skips() { printf '  --     %s\n' "$1"; }
+
+# told: what the simulator says of a kernel, without the harness's own lines.
+told() { grep -vE '^(device|problem|checked|simulated:|attention:|stage  |global and|grid:) '; }
+
+compiles() {
+    local so=() variant
+    local make=("$MAKE" --no-print-directory -j"$(nproc)" "stage${stage%%_*}" KERNEL="$kernel")
+    for variant in $VARIANTS; do so+=("$DIR/$variant.so"); done
+    # One first: an error in all variants is told once.
+    attempt "${make[@]}" "${so[0]}"
+    [ "$code" -ne 0 ] || attempt "${make[@]}" "${so[@]}"
+    if [ "$code" -eq 0 ]; then
+        holds "it compiles in all ${#so[@]} variants"
+    else
+        fails "it compiles" grep -vE '^(nvcc|make)'
+        return 1
+    fi
+}
+
+races() {
+    local order mask
+    for order in late early; do
+        for mask in 0 1; do
+            attempt env SIM_ASYNC=$order SIM_RACE=1 "$program-sim" run DEVICE=sim B=1 H=2 HKV=1 \
+                N=130 NKV=190 CAUSAL=$mask D=128 DTYPE=fp16 "$DIR"
+            [ "$code" -eq 0 ] && continue
+            fails "no race, no access out of bounds: copies $order, CAUSAL=$mask" told
+            return 1
+        done
+    done
+    holds "no race, no access out of bounds, with copies late and early"
+}
+
+results() {
+    attempt "$program-sim" grid DEVICE=sim GRID=small "$DIR"
+    if [ "$code" -eq 0 ]; then
+        holds "right results on the grid: $(sed -n 's/.* \([0-9]* cases\),.*/\1/p' "$log")"
+    else
+        fails "right results on the grid" told
+    fi
+}
+
+# first_variant: of what was said of several variants, that of the first which differs.
+first_variant() {
+    awk '/^not ok/ { variants++ }
+        variants == 1 && /^(not ok|#)/ { sub(/^(not ok [0-9]+ -|#) /, ""); print }
+        END { if (variants > 1) print "and " variants - 1 " more variants" }'
+}
+
+signature() {
+    if [ ! -f "stages/$stage/expect.sass" ]; then
+        skips "the signature: stage ${stage%%_*} has none"
+        return
+    fi
+    # shellcheck disable=SC2086 # a list
+    attempt "$MAKE" --no-print-directory $LAB
+    [ "$code" -ne 0 ] || attempt bash -c "$CHECK \"\$@\"" check "$DIR"/*.so
+    if [ "$code" -eq 0 ]; then
+        holds "the signature, stages/$stage/expect.sass, in all variants"
+    elif [ "$code" -eq 1 ]; then
+        fails "the signature, stages/$stage/expect.sass" first_variant
+    else
+        skips "the signature: $(grep -v '^make' "$log" | tail -n 1)"
+    fi
+}
+
+counters() {
+    local run=("$program-sim" run DEVICE=sim B=1 H=2 HKV=1 N=256 D=128 DTYPE=fp16 CAUSAL=0)
+    attempt "${run[@]}" FORMAT=json "$DIR" "$REFERENCE"
+    grep '^{' "$log" | awk -f "$here/plot/field.awk" -f "$here/exercise.awk" >"$log.table"
+    code=${PIPESTATUS[1]}
+    mv "$log.table" "$log"
+    if [ "$code" -eq 0 ]; then
+        holds "the counters, no more than 5 % above the reference's"
+        sed 's/^/         /' "$log"
+    else
+        fails "the counters, no more than 5 % above the reference's"
+        echo "         lines to look at (make stage${stage%%_*} annotate KERNEL=$kernel shows all):"
+        attempt "${run[@]}" COUNTERS=source "$DIR"
+        grep -B1 '\^\^\^\^' "$log" | grep -v '^--' | sed -E 's/^ +/         /'
+    fi
+}
+
+grade() {
+    stage=$1 kernel=$2 program=$3 worst=0
+    [ -f "$kernel" ] ||
+        fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
+    log=$(mktemp)
+    trap 'rm -f "$log" "$log.table"' EXIT
+    echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
+    if compiles; then
+        if races; then
+            results
+            counters
+        else
+            skips "the grid and the counters: first the above"
+        fi
+        signature
+    fi
+    if [ $worst -eq 0 ]; then echo "all holds"; fi
+    exit $worst
+}
+
+case ${1:-}:$# in
+    start:2) start "$2" ;;
+    grade:4) grade "$2" "$3" "$4" ;;
+    *) fail 64 "usage: tools/exercise.sh start STAGE | grade STAGE KERNEL PROGRAM" ;;
+esac

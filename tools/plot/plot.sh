@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes the table and the plots of a results file, from its JSON lines alone.
+#
+#   tools/plot/plot.sh NAME.jsonl        writes NAME.md, NAME.svg (lines over the sequence length)
+#                                        and NAME_ladder.svg (one bar a stage)
+#
+# Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
+# only the plots need; 1 if the lines are no results; 64 bad usage.
+set -euo pipefail
+
+here=$(dirname "$0")
+if [ $# -ne 1 ] || [[ $1 != *.jsonl ]] || [ ! -f "$1" ]; then
+    echo "RESULTS=${1:-}: allowed is a file of JSON lines, as in notes/results/NAME.jsonl" >&2
+    exit 64
+fi
+name=${1%.jsonl}
+scratch=$(mktemp -d "$(dirname "$1")/plot.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+grep -q '"name":' "$1" || { echo "$1: there is no result in it" >&2; exit 1; }
+read_with() { awk -f "$here/field.awk" -f "$here/json.awk" -f "$here/$1" "$2"; }
+read_with table.awk "$1" >"$scratch/table"
+read_with data.awk "$1" >"$scratch/data"
+if command -v gnuplot >/dev/null; then
+    for plot in lines ladder; do
+        gnuplot "$scratch/data" "$here/style.gp" "$here/$plot.gp" >"$scratch/$plot"
+    done
+    mv "$scratch/lines" "$name.svg"
+    mv "$scratch/ladder" "${name}_ladder.svg"
+    plots="$name.svg and ${name}_ladder.svg"
+else
+    echo "gnuplot was not found: the plots were not drawn (make plot RESULTS=$1 draws them)." >&2
+fi
+mv "$scratch/table" "$name.md"
+echo "wrote $name.md${plots:+, $plots}" >&2

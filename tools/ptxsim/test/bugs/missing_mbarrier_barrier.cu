@@ -1,0 +1,38 @@
+// Bug:    warps wait at an mbarrier that may not be initialised yet. Needs sm_90a.
+// Run:    SIM_RACE=1
+// Expect: data race
+#include "bug.h"
+
+constexpr uint32_t BYTES = 128 * sizeof(float);
+
+static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+                 "@!p bra again;\n"
+                 "}" ::"r"(mbarrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+template <bool BUG> __global__ void kernel(float *out) {
+    __shared__ alignas(128) float tile[128];
+    __shared__ uint64_t mbarrier;
+    const uint32_t full = shared_address(&mbarrier);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full) : "memory"); // reported
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(full),
+                     "r"(BYTES)
+                     : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1], %2, [%3];" ::"r"(shared_address(tile)),
+                     "l"(out), "r"(BYTES), "r"(full)
+                     : "memory");
+    }
+    if (!BUG) __syncthreads();
+    wait(full, 0); // reported
+    out[threadIdx.x] = tile[127 - threadIdx.x];
+}
+
+MAIN(1, 128, 0)

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Sourced by the tests here: build/sass and the programs it needs, or the tests are skipped.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+cd "$root" || exit 1
+sass=$root/build/sass
+scratch=$(mktemp -d)
+log=$scratch/log
+trap 'rm -rf "$scratch"' EXIT
+count=0
+
+ok() { # ok DESCRIPTION COMMAND...: the log is shown if the command fails
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$log"
+    fi
+}
+says() { grep -qF -- "$1" "$log"; }
+not() { ! "$@"; }
+
+# The value of a variable in a make fragment.
+value() { sed -n "s/^$1 := //p" "$2"; }
+
+if [ ! -x "$sass" ] || ! { [ -e build/disassembler.mk ] ||
+    tools/toolchain.sh --disassembler build/disassembler.mk; } 2>"$log"; then
+    echo "1..0 # SKIP $([ -x "$sass" ] && tail -n 1 "$log" || echo "build/sass is not built")"
+    exit 0
+fi
+CUOBJDUMP=$(value CUOBJDUMP build/disassembler.mk)
+NVDISASM=$(value NVDISASM build/disassembler.mk)
+NVCC=$(value NVCC build/toolchain.mk)
+export CUOBJDUMP NVDISASM NVCC

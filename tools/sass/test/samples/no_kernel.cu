@@ -1,0 +1,1 @@
+__device__ int nobody_uses_this;

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# `make bench` and `make plot` behind the Makefile, with a fake GPU, program and Python.
+# Catches: a results file half-written or replaced by a restricted run, a lost failure, a wrong mean
+# or least ratio, a missing gnuplot or PyTorch that ends the bench, a plot that is not drawn.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+number=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then echo "ok $number - $description"; else
+        echo "not ok $number - $description"
+        sed 's/^/# /' "$work/out" "$work/err"
+    fi
+}
+says() { grep -qF -- "$1" "$work/out" "$work/err"; }
+
+# ---- a GPU, the program and a Python that has PyTorch, all of them scripts -----------------------
+mkdir "$work/bin" "$work/few" "$work/tree"
+cat >"$work/bin/nvidia-smi" <<'END'
+#!/bin/sh
+case $* in
+*query-gpu=name*) echo 'NVIDIA "Fake" 9' ;;
+*driver_version*) echo 999.01 ;;
+*clocks.max*) echo '1980, 3201, 700.00' ;;
+*utilization*) printf '100, 1500\n100, 1700\n3, 345\n'; exec sleep 60 ;;
+*) echo 'GPU 0' ;;
+esac
+END
+# Two cells of two stages: 30 and 60, then 40 and 20 TFLOP/s; FAIL, SLEEP and CODE change its mind.
+cat >"$work/program" <<'END'
+#!/bin/bash
+echo "program $*" >&2
+[ -z "${NO_GPU:-}" ] || { echo "it needs a GPU" >&2; exit 2; }
+line() {
+    printf '{"stage":%s,"name":"%s","device":"Fake","dtype":"fp16","causal":false,"seq_q":%d,' \
+        "${@:1:3}"
+    printf '"d":128,"status":"%s","reason":%s,"tflops":%s}\n' "${@:4}"
+}
+line 1 01_slow 512 pass null 30
+line 2 02_fast 512 pass null 60
+[ -z "${SLEEP:-}" ] || sleep "$SLEEP"
+line 1 01_slow 4096 pass null 40
+if [ -n "${FAIL:-}" ]; then line 2 02_fast 4096 fail '"it is \"wrong\""' null; else
+    line 2 02_fast 4096 pass null 20
+fi
+exit "${CODE:-0}"
+END
+# Its peer runs at 40 and 10 TFLOP/s.
+cat >"$work/python" <<'END'
+#!/bin/bash
+[ "$1" != -c ] || exit "${NO_TORCH:-0}"
+echo "peers $* with $CUDART" >&2
+echo '{"peers": "PyTorch 9"}'
+"$(dirname "$0")/program" 2>/dev/null
+for pair in 512:40 4096:10; do
+    echo '{"stage":null,"name":"Peer","device":"Fake","dtype":"fp16","causal":false,"seq_q":'\
+"${pair%:*}"',"d":128,"status":"pass","reason":null,"tflops":'"${pair#*:}"'}'
+done
+END
+chmod +x "$work/bin/nvidia-smi" "$work/program" "$work/python"
+for tool in bash sh awk sed grep tr mktemp mv rm cat date dirname mkdir sleep; do
+    ln -s "$(command -v $tool)" "$work/few/$tool"
+done
+bench=$PWD/tools/bench.sh
+plot=$PWD/tools/plot/plot.sh
+PATH=$work/bin:$PATH
+run() { # run COMMAND...: code, $work/out, $work/err
+    code=0
+    (cd "$work/tree" && "$@") >"$work/out" 2>"$work/err" || code=$?
+}
+stem=$work/tree/notes/results/nvidia_fake_9
+
+# ---- what is written -----------------------------------------------------------------------------
+export CUDA_VERSION=13.0 CUDA_LIB=/cuda GOALS=bench
+run "$bench" "$work/program" SEED=7 a b
+ok "a bench ends with 0" [ $code -eq 0 ]
+ok "the program gets the variables and stages" says "program bench SEED=7 a b"
+ok "the table is printed" says "| 02_fast | 60 | 20 |"
+ok "and written" cmp -s "$work/out" "$stem.md"
+ok "so are the lines, after one about the run" [ "$(wc -l <"$stem.jsonl")" -eq 5 ]
+ok "with device, driver, toolkit, command" grep -qF '"device":"NVIDIA \"Fake\" 9","driver":"999.01",
+"toolkit":"13.0"' <(sed 's/,"toolkit/,\n"toolkit/' "$stem.jsonl")
+ok "the command that repeats it" says 'make bench SEED=7'
+ok "and the clocks" says 'SM up to 1980 MHz, memory 3201 MHz, 700.00 W; SM under load 1500 to 1700'
+ok "nothing else is left there" [ "$(find "$work/tree" -type f | wc -l)" -le 4 ]
+if command -v gnuplot >/dev/null; then
+    grep -q '</svg>' "$stem.svg" && grep -q '02_fast' "$stem.svg"
+    ok "the lines are drawn" [ $? -eq 0 ]
+    grep -q '</svg>' "${stem}_ladder.svg" && grep -q '02_fast' "${stem}_ladder.svg"
+    ok "and the ladder" [ $? -eq 0 ]
+else
+    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+fi
+run "$bench" "$work/program" FORMAT=json a
+ok "FORMAT=json prints the lines" cmp -s "$work/out" "$stem.jsonl"
+cp "$stem.jsonl" "$work/whole"
+GOALS='stage01 bench' run "$bench" "$work/program" DTYPE=bf16 D=64 CAUSAL=1 SEQS=512 a
+ok "a restricted run has a name of its own" \
+    [ -f "${stem}_bf16_d64_causal_part_stage01.jsonl" ]
+run "$bench" "$work/program" build/sm_80/work/07_mine
+ok "so has a learner's kernel" [ -f "${stem}_work.jsonl" ]
+ok "and leaves the whole one" cmp -s "$work/whole" "$stem.jsonl"
+run "$bench" "$work/program" RESULTS=mine/x.jsonl a
+ok "RESULTS names the file" [ -f "$work/tree/mine/x.md" ]
+
+# ---- what goes wrong -----------------------------------------------------------------------------
+rm -r "$work/tree/notes"
+NO_GPU=1 run "$bench" "$work/program" a
+ok "a program that skips: exit 2" [ $code -eq 2 ]
+ok "and nothing is written" [ -z "$(find "$work/tree/notes" -type f)" ]
+FAIL=1 CODE=1 run "$bench" "$work/program" a
+ok "a stage that fails: exit 1" [ $code -eq 1 ]
+ok "the table shows it" says "| 02_fast | 60 | FAIL |"
+ok "with the reason" says '02_fast, first at d128 full, 4096: FAIL: it is "wrong"'
+rm -r "$work/tree/notes"
+SLEEP=30 run timeout -s INT 2 "$bench" "$work/program" a
+ok "interrupted: it does not succeed" [ $code -ne 0 ]
+ok "and leaves nothing" [ -z "$(find "$work/tree/notes" -type f)" ]
+PATH=$work/bin:$work/few run "$bench" "$work/program" a
+ok "without gnuplot the bench succeeds" [ $code -eq 0 ]
+ok "and says what is missing" says "gnuplot was not found: the plots were not drawn"
+ok "the table is there" [ -f "$stem.md" ]
+ok "the plot is not" [ ! -e "$stem.svg" ]
+run "$bench" "$work/program" PEERS=2 a
+ok "PEERS=2: exit 64" [ $code -eq 64 ]
+run "$bench" "$work/program" RESULTS=x a
+ok "RESULTS=x: exit 64" [ $code -eq 64 ]
+
+# ---- peers ---------------------------------------------------------------------------------------
+PYTHON=$work/python run "$bench" "$work/program" PEERS=1 SEED=7 a
+ok "PEERS=1 asks Python" says "reference/peers.py SEED=7 a with /cuda/libcudart.so"
+ok "the ratio in each cell" says "| 02_fast | d128 full | 1.50 | 2.00 | 1.73 | 1.50 |"
+ok "their geometric mean and the least" says \
+    "| **02_fast** | **all 2** | | | **1.73** | **1.50** (d128 full, 512) |"
+ok "the least may be the first or the last" says "| **1.73** | **0.75** (d128 full, 512) |"
+ok "and the peers' versions" says "Peers: PyTorch 9."
+NO_TORCH=1 PYTHON=$work/python run "$bench" "$work/program" PEERS=1 a
+ok "without PyTorch the ladder alone" [ $code -eq 0 ]
+ok "and one sentence" says "has no PyTorch that sees the GPU (set PYTHON): the ladder alone."
+
+# ---- make plot -----------------------------------------------------------------------------------
+rm -f "$stem.md"
+run "$plot" "$stem.jsonl"
+ok "the table is made again from the lines" [ -s "$stem.md" ]
+run "$plot" "$stem.txt"
+ok "no such file: exit 64" [ $code -eq 64 ]
+cp "$stem.md" "$work/before"
+echo 'not JSON' >>"$stem.jsonl"
+run "$plot" "$stem.jsonl"
+ok "a line that is no object: exit 1" [ $code -eq 1 ]
+ok "and where" says "$stem.jsonl:6: not a JSON object"
+ok "the table stays" cmp -s "$work/before" "$stem.md"
+echo '{"a":1}' >"$stem.jsonl"
+run "$plot" "$stem.jsonl"
+ok "no result: exit 1" [ $code -eq 1 ]
+echo "1..$number"
