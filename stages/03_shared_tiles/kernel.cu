@@ -1,9 +1,9 @@
 // Stage 03: shared_tiles
 // Idea:     both matrix products work on tiles in shared memory: a block loads 32 rows of Q and 32
 //           rows of K once and uses each of them 32 times; likewise P and V.
-// Before:   stage 02 fetches K once for every row of Q and V once for every row of P: two global
-//           loads for one FFMA.
-// Look for: LDS, STS and BAR; 30 times fewer global requests. One word of padding a row (PAD) keeps
+// Before:   stage 02 fetches K once for every row of Q and V once for every row of P: a global
+//           load or two for one FFMA.
+// Look for: LDS, STS and BAR; 24 times fewer global requests. One word of padding a row (PAD) keeps
 //           the 32 lanes that read a column of K in 32 banks.
 // Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>

@@ -2,7 +2,7 @@
 // Idea:     the 16-byte chunk c of row r of a tile stands at chunk c ^ (r & 7). Lanes that read a
 //           column now meet eight different bank groups, without a byte of padding.
 // Before:   rows of stage 06 are 128 or 256 bytes long: the same chunk of all rows is in the same
-//           four banks. A load of K takes 16 wavefronts instead of 2; 7.3 a load on average.
+//           four banks. A load of K takes 32 wavefronts instead of 4; 7.3 a load on average.
 // Look for: shared wavefronts a request at the ideal in every line: 2.7 a load. Nothing else
 //           changes but a few XORs outside the loops.
 // Limits:   needs sm_80 or newer; twice the shared memory for K and V.
