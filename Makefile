@@ -55,7 +55,7 @@ dir_of = build/$(call arch_of,$1)/$1
 SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
 
 # ---- Tool-chain: found or fetched by tools/toolchain.sh, remembered in build/ --------------------
-NO_TOOLS := help clean diff plot
+NO_TOOLS := help clean diff plot trace
 ifneq ($(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),)
 include build/toolchain.mk
 ifneq ($(filter command environment,$(firstword $(origin ARCH))),)

@@ -106,7 +106,7 @@ races() {
     for order in late early; do
         for mask in 0 1; do
             attempt env SIM_ASYNC=$order SIM_RACE=1 "$program-sim" run DEVICE=sim B=1 H=2 HKV=1 \
-                N=130 NKV=190 CAUSAL=$mask D=128 DTYPE=fp16 "$DIR"
+                N=130 NKV=400 CAUSAL=$mask D=128 DTYPE=fp16 "$DIR"
             [ "$code" -eq 0 ] && continue
             fails "no race, no access out of bounds: copies $order, CAUSAL=$mask" told
             return 1

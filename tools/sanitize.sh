@@ -4,13 +4,14 @@
 #
 #   tools/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
-# The shape is small and ragged unless KEYs say otherwise, for every access is watched.
+# The shape is small and ragged unless KEYs say otherwise, for every access is watched; it has enough
+# keys that every stage uses its buffers twice.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
 
 program=$1
 shift
-shape=(B=1 H=2 HKV=1 N=130 NKV=190)
+shape=(B=1 H=2 HKV=1 N=130 NKV=400)
 
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
 watch() {

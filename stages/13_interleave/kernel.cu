@@ -34,7 +34,7 @@ constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
 constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all threads copy at once
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f;
-constexpr float MAX_GROWTH = 8; // P up to 2^8: 65504 fp16 keys of that size still fit l
+constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
 
 constexpr int TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = BR * D * sizeof(element) + 2 * TILE_BYTES;

@@ -2,7 +2,7 @@
 // Idea:     Hopper's own instructions. One thread has the copy engine fetch whole tiles (TMA), an
 //           mbarrier says when they are there, and a warpgroup of four warps multiplies 64 rows at
 //           once with wgmma, whose B operand, and A for Q, come straight from shared memory.
-// Before:   mma of stage 13 gets 62 % of the tensor cores at best, and every operand goes through
+// Before:   mma of stage 13 gets two thirds of the tensor cores at best; every operand goes through
 //           ldmatrix and registers first.
 // Look for: UTMALDG and HGMMA; no HMMA, no LDSM, no LDGSTS. P is still an operand in registers.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
@@ -33,7 +33,7 @@ constexpr int CHUNKS = D / VECTOR;   // of a row
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f;
-constexpr float MAX_GROWTH = 8; // P up to 2^8: 65504 fp16 keys of that size still fit l
+constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
 
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = Q_BYTES + 4 * TILE_BYTES;

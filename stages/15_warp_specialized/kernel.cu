@@ -36,7 +36,7 @@ constexpr int CHUNKS = D / VECTOR;   // of a row
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f;
-constexpr float MAX_GROWTH = 8; // P up to 2^8: 65504 fp16 keys of that size still fit l
+constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
 
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = Q_BYTES + 4 * TILE_BYTES;

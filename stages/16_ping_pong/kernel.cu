@@ -36,7 +36,7 @@ constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PAN
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f;
 constexpr float LN_2 = 0.6931471805599453f;
-constexpr float MAX_GROWTH = 8; // P up to 2^8: 65504 fp16 keys of that size still fit l
+constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
 
 constexpr int UNDER_PV = 64; // keys exponentiated before P V is waited for
 

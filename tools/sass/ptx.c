@@ -8,7 +8,7 @@
 static void read_file_number(Ptx *ptx, const char *line, const char *path) {
     const char *name = strchr(line, '"'), *end = name ? strchr(name + 1, '"') : NULL;
     const size_t length = path ? strlen(path) : 0;
-    if (end && (size_t)(end - name - 1) == length && strncmp(name + 1, path, length) == 0)
+    if (path && end && (size_t)(end - name - 1) == length && strncmp(name + 1, path, length) == 0)
         ptx->file = atoi(line + strlen(".file"));
 }
 
