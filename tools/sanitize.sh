@@ -4,8 +4,8 @@
 #
 #   tools/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
-# The shape is small and ragged unless KEYs say otherwise, for every access is watched; it has enough
-# keys that every stage uses its buffers twice.
+# The shape is small and ragged unless KEYs say otherwise, for every access is watched; it has keys
+# enough that every stage uses its buffers twice.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
 
