@@ -270,8 +270,8 @@ static __global__ void __launch_bounds__(THREADS)
                 m_i[m][h] = m_new;
             }
 
-            // l_i = scale_i * l_i, O_i = scale_i * O_i
 #pragma unroll
+        // l_i = scale_i * l_i, O_i = scale_i * O_i
         for (int m = 0; m < M_TILES; m++)
 #pragma unroll
             for (int h = 0; h < 2; h++) {

@@ -1,40 +1,11 @@
 #!/usr/bin/env bash
-# A few seconds of fuzzing each parser, from the corpus. Catches: a crash, a read out of bounds, an
-# endless loop or undefined behaviour on broken input. SECONDS_EACH=600 fuzzes for longer.
-set -u
+# A few seconds of fuzzing each parser. Catches: a crash, a read out of bounds, an endless loop or
+# undefined behaviour on broken input.
 cd "$(dirname "$0")/.." || exit 1
-seconds=${SECONDS_EACH:-3}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tools/test/fuzz.sh
+. ../test/fuzz.sh
 
-fuzz() { # number, name, sources
-    local test=$1 name=$2
-    shift 2
-    if ! clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined \
-        -fno-sanitize-recover=undefined "test/fuzz_$name.c" "$@" -lm -o "$scratch/$name" \
-        2>"$scratch/log"; then
-        echo "not ok $test - fuzz_$name builds"
-    elif ! (mkdir "$scratch/found" && cd "$scratch" && ulimit -c 0 &&
-        "./$name" -max_total_time="$seconds" -timeout=5 -max_len=8192 \
-            found "$OLDPWD/test/corpus/$name") >"$scratch/log" 2>&1; then
-        echo "not ok $test - fuzz_$name finds nothing in $seconds s"
-    else
-        echo "ok $test - fuzz_$name finds nothing in $seconds s"
-        rm -rf "$scratch/found"
-        return
-    fi
-    rm -rf "$scratch/found"
-    tail -n 40 "$scratch/log" | sed 's/^/# /'
-    failed=1
-}
-
-if ! echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n ? 0 : 0; }' |
-    clang -fsanitize=fuzzer -x c - -o "$scratch/probe" 2>/dev/null; then
-    echo "1..0 # SKIP no clang with libFuzzer"
-    exit 0
-fi
-failed=0
 echo 1..2
 fuzz 1 fatbin fatbin.c
 fuzz 2 ptx arena.c lexer.c parser.c inline.c
-exit $failed
+finish

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Sourced by the fuzz.t of a tool, in the tool's folder: a few seconds of libFuzzer on each reader,
+# from the corpus in test/corpus. SECONDS_EACH=600 fuzzes for longer. Prints TAP.
+set -u
+seconds=${SECONDS_EACH:-3}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+# fuzz NUMBER NAME ARGUMENT...: test/fuzz_NAME.c, compiled with the sources and flags that follow.
+fuzz() {
+    local test=$1 name=$2
+    shift 2
+    if ! clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined \
+        -fno-sanitize-recover=undefined "test/fuzz_$name.c" "$@" -lm -ldl -o "$scratch/$name" \
+        2>"$scratch/log"; then
+        echo "not ok $test - fuzz_$name builds"
+    elif ! (mkdir "$scratch/found" && cd "$scratch" && ulimit -c 0 &&
+        "./$name" -max_total_time="$seconds" -timeout=5 -max_len=8192 \
+            found "$OLDPWD/test/corpus/$name") >"$scratch/log" 2>&1; then
+        echo "not ok $test - fuzz_$name finds nothing in $seconds s"
+    else
+        echo "ok $test - fuzz_$name finds nothing in $seconds s"
+        rm -rf "$scratch/found"
+        return
+    fi
+    rm -rf "$scratch/found"
+    tail -n 40 "$scratch/log" | sed 's/^/# /'
+    failed=1
+}
+
+finish() { exit "$failed"; }
+
+if ! echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n ? 0 : 0; }' |
+    clang -fsanitize=fuzzer -x c - -o "$scratch/probe" 2>/dev/null; then
+    echo "1..0 # SKIP no clang with libFuzzer"
+    exit 0
+fi
