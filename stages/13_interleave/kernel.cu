@@ -1,9 +1,10 @@
 // Stage 13: interleave
-// Idea:     once the maxima are known, 16 keys at a time are exponentiated, packed and multiplied
-//           with V in one stretch of code: ex2 works under the tensor cores. O and l are rescaled
-//           only if a maximum of the warp grew by more than 2^8; until then the old one serves.
-// Before:   stage 12 leaves the tensor cores idle during the exponentials.
-// Look for: MUFU.EX2 between the HMMA of P V; a branch around the FMUL of O.
+// Idea:     16 keys at a time are exponentiated, packed and multiplied with V in one stretch of
+//           code: ex2 works under the tensor cores. And no maxima: softmax may subtract any number
+//           near them, so those of the first key tile serve all. Should a P_ij overflow for all
+//           that, the block begins again and keeps the maxima exactly, as stage 12 does.
+// Before:   stage 12 leaves the tensor cores idle during maxima and exponentials.
+// Look for: MUFU.EX2 between the HMMA of P V; a branch around FMNMX and the FMUL of O.
 // Limits:   needs sm_80 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -34,7 +35,9 @@ constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
 constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all threads copy at once
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f;
-constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
+constexpr float LN_2 = 0.6931471805599453f;
+constexpr float HEADROOM = 4;       // P_ij of the first maximum is 2^-4; fp16 ends at 2^16
+constexpr float MAX_SUM = 0x1p124f; // of l_i in a thread: four of them are no overflow
 
 constexpr int TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = BR * D * sizeof(element) + 2 * TILE_BYTES;
@@ -182,14 +185,17 @@ static __global__ void __launch_bounds__(THREADS)
               element *O,       // [batch, heads, seq_q, D]
               float *LSE,       // [batch, heads, seq_q]
               AttentionProblem p) {
-    extern __shared__ __align__(16) unsigned char shared[];
-    element *sQ = (element *)shared; // [BR, D]
-    element *sK = sQ + BR * D;       // [BC, D]
-    element *sV = sK + BC * D;       // [BC, D]
+    extern __shared__ __align__(128) unsigned char shared[]; // XOR on addresses needs 128
+    element *sQ = (element *)shared;                         // [BR, D]
+    element *sK = sQ + BR * D;                               // [BC, D]
+    element *sV = sK + BC * D;                               // [BC, D]
 
+    __shared__ bool exact; // maxima of all key tiles, not only of the first
+    if (threadIdx.x == 0) exact = false;
+again:
     int head, first_row;
     place_of_block(p, &head, &first_row);
-    const int lane = lane_id(), g = lane / TX, q = lane % TX * 2; // see mma_m16n8k16
+    const int lane = lane_id();
     const int warp_row = threadIdx.x / 32 * WARP_ROWS;
 
     // Where the thread's ldmatrix reads the first 16 columns, and where it copies to.
@@ -201,9 +207,11 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + TILE_BYTES;
 
     // A thread holds rows warp_row + m * 16 + h * 8 + g, for m in 0, 1 and h in 0, 1.
-    float m_i[M_TILES][2], l_i[M_TILES][2] = {{0}}, O_i[M_TILES][D / 8][4] = {{{0}}};
+    float l_i[M_TILES][2] = {{0}}, O_i[M_TILES][D / 8][4] = {{{0}}};
+    float cm_i[M_TILES][2]; // c m_i + HEADROOM; before the first key infinite, so that P_ij is 0
+    bool watch = true;
 #pragma unroll
-    for (int m = 0; m < M_TILES; m++) m_i[m][0] = m_i[m][1] = -CUDART_INF_F;
+    for (int m = 0; m < M_TILES; m++) cm_i[m][0] = cm_i[m][1] = CUDART_INF_F;
     const float c = p.scale * LOG2_E;
 
     const int end = visible_keys(p, first_row + BR - 1);
@@ -240,7 +248,8 @@ static __global__ void __launch_bounds__(THREADS)
             }
         }
 
-        if (j + BC > visible_keys(p, first_row)) // the mask crosses this tile
+        if (j + BC > visible_keys(p, first_row)) {                // the mask crosses this tile
+            const int g = lane_id() / TX, q = lane_id() % TX * 2; // see mma_m16n8k16
 #pragma unroll
             for (int m = 0; m < M_TILES; m++)
 #pragma unroll
@@ -253,38 +262,36 @@ static __global__ void __launch_bounds__(THREADS)
                         for (int e = 2 * h; e < 2 * h + 2; e++)
                             if (n * 8 + q + e % 2 >= visible) S_ij[m][n][e] = -CUDART_INF_F;
                 }
+        }
 
-        // m_i = max(m_i, rowmax(S_ij))
-        float cm_i[M_TILES][2], scale_i[M_TILES][2]; // c m_i
-        bool grew = false;
-#pragma unroll
-        for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                float m_new = m_i[m][h];
-#pragma unroll
-                for (int n = 0; n < BC / 8; n++)
-                    m_new = fmaxf(m_new, fmaxf(S_ij[m][n][2 * h], S_ij[m][n][2 * h + 1]));
-                m_new = row_max(m_new);
-                if (c * (m_new - m_i[m][h]) <= MAX_GROWTH) m_new = m_i[m][h]; // NaN: false
-                grew = grew || m_new != m_i[m][h];
-                cm_i[m][h] = m_new == -CUDART_INF_F ? 0 : c * m_new; // no key: exp(-inf) = 0
-                scale_i[m][h] = exp2_approx(c * m_i[m][h] - cm_i[m][h]);
-                m_i[m][h] = m_new;
-            }
-
-        // l_i = scale_i * l_i, O_i = scale_i * O_i
-        if (__any_sync(0xffffffff, grew))
+        // m_i = rowmax(S_ij) of the first tile that has a key for the row; in an exact run
+        // m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i, O_i = scale_i * O_i
+        if (watch) {
+            watch = exact;
 #pragma unroll
             for (int m = 0; m < M_TILES; m++)
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
-                    l_i[m][h] *= scale_i[m][h];
+                    const float old = cm_i[m][h] == CUDART_INF_F ? -CUDART_INF_F : cm_i[m][h];
+                    float m_new = -CUDART_INF_F;
+#pragma unroll
+                    for (int n = 0; n < BC / 8; n++)
+                        m_new = fmaxf(m_new, fmaxf(S_ij[m][n][2 * h], S_ij[m][n][2 * h + 1]));
+                    const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
+                    if (cm_new == -CUDART_INF_F)
+                        watch = true;
+                    else if (exact || old == -CUDART_INF_F)
+                        cm_i[m][h] = cm_new;
+                    if (!exact) continue;
+                    const float scale_i = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new);
+                    l_i[m][h] *= scale_i;
 #pragma unroll
                     for (int n = 0; n < D / 8; n++)
 #pragma unroll
-                        for (int e = 2 * h; e < 2 * h + 2; e++) O_i[m][n][e] *= scale_i[m][h];
+                        for (int e = 2 * h; e < 2 * h + 2; e++) O_i[m][n][e] *= scale_i;
                 }
+            watch = __any_sync(0xffffffff, watch);
+        }
 
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sV of this tile; WAR: sK of this tile
@@ -318,10 +325,22 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
 
-    // O_i = O_i / l_i, LSE_i = scale m_i + log l_i; a row without keys: O = 0, LSE = -inf.
-    // O goes to the warp's own rows of sQ first, from there in whole chunks to memory.
+    // A key whose P_ij was infinite has made its whole row of O_i infinite or NaN.
+    bool overflow = false;
+#pragma unroll
+    for (int m = 0; m < M_TILES; m++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            overflow |= !(fabsf(O_i[m][0][2 * h]) < CUDART_INF_F && l_i[m][h] <= MAX_SUM);
     cp_async_wait_group<0>();
-    __syncthreads(); // WAW: sQ, in a block without keys
+    // WAW: sQ, in a block without keys, or again
+    if (__syncthreads_or(overflow && !exact)) {
+        if (threadIdx.x == 0) exact = true;
+        goto again;
+    }
+
+    // O_i = O_i / l_i, LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: O = 0, LSE = -inf.
+    // O goes to the warp's own rows of sQ first, from there in whole chunks to memory.
     const int out = lane_id();
     place_of_block(p, &head, &first_row);
     const size_t O_row = (size_t)head * p.seq_q + first_row;
@@ -336,7 +355,7 @@ static __global__ void __launch_bounds__(THREADS)
                 *(unsigned *)&sQ[tile_at(row, n * 8 + out % TX * 2)] =
                     pack(O_i[m][n][2 * h] * inverse, O_i[m][n][2 * h + 1] * inverse);
             if (LSE && out % TX == 0 && first_row + row < p.seq_q)
-                LSE[O_row + row] = p.scale * m_i[m][h] + logf(l);
+                LSE[O_row + row] = l == 0 ? -CUDART_INF_F : LN_2 * (cm_i[m][h] + log2f(l));
         }
     __syncwarp(); // RAW: the warp's rows of sQ
 #pragma unroll

@@ -36,7 +36,9 @@ constexpr int CHUNKS = D / VECTOR;   // of a row
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f;
-constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
+constexpr float LN_2 = 0.6931471805599453f;
+constexpr float HEADROOM = 4;       // P_ij of the first maximum is 2^-4; fp16 ends at 2^16
+constexpr float MAX_SUM = 0x1p124f; // of l_i in a thread: four of them are no overflow
 
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = Q_BYTES + 4 * TILE_BYTES;
@@ -119,11 +121,6 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
                  "}" ::"r"(shared_address(barrier)),
                  "r"(parity)
                  : "memory");
-}
-
-// A barrier of the 128 threads of one consumer warpgroup. Number 0 is __syncthreads.
-static __device__ void warpgroup_sync(int warpgroup) {
-    asm volatile("bar.sync %0, 128;" ::"r"(1 + warpgroup) : "memory");
 }
 
 // setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
@@ -226,7 +223,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const int heads = p.batch * p.heads, head_row = blockIdx.x % heads;
     const int first_row = (ceil_div(p.seq_q, BR) - 1 - (int)(blockIdx.x / heads)) * BR;
     const int end = visible_keys(p, first_row + BR - 1);
-    int j = (ceil_div(end, BC) - 1) * BC; // first key of the tile: the last tile, negative if none
+    const int last = (ceil_div(end, BC) - 1) * BC; // first key of the last tile, negative if none
 
     if (threadIdx.x == 0) {
         mbarrier_init(&full_Q, 1);
@@ -243,13 +240,16 @@ static __global__ void __launch_bounds__(THREADS, 1)
     // ---- Producer
     if (__shfl_sync(0xffffffff, threadIdx.x / 128, 0) == WARPGROUPS) {
         setmaxnreg_dec();
-        if (threadIdx.x % 128 == 0 && j >= 0) {
-            const int batch = head_row / p.heads, head = head_row % p.heads;
-            const int kv_head = head / (p.heads / p.kv_heads);
+        if (threadIdx.x % 128 == 0 && last >= 0) {
             mbarrier_arrive_expect_tx(&full_Q, Q_BYTES);
-            tma_load(sQ, &Q, &full_Q, first_row, head, batch);
+            tma_load(sQ, &Q, &full_Q, first_row, head_row % p.heads, head_row / p.heads);
+        }
+        const int batch = head_row / p.heads;
+        const int kv_head = head_row % p.heads / (p.heads / p.kv_heads);
+        int tile = 0; // uses of the buffers
+        do {
 #pragma unroll 1
-            for (int tile = 0; j >= 0; j -= BC, tile++) {
+            for (int j = last; threadIdx.x % 128 == 0 && j >= 0; j -= BC, tile++) {
                 const int buffer = tile % 2, parity = tile / 2 % 2;
                 mbarrier_wait(&empty_K[buffer], 1 - parity); // WAR: passes at once the first time
                 mbarrier_arrive_expect_tx(&full_K[buffer], TILE_BYTES);
@@ -258,7 +258,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 mbarrier_arrive_expect_tx(&full_V[buffer], TILE_BYTES);
                 tma_load(sV + buffer * TILE_BYTES, &V, &full_V[buffer], j, kv_head, batch);
             }
-        }
+        } while (__syncthreads_or(false)); // once more if a consumer says so
         return;
     }
 
@@ -270,12 +270,17 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const uint64_t Q_at =
         descriptor(shared_address(sQ) + warpgroup * 64 * PANEL_ROW, BR * PANEL_ROW);
 
-    float m_i[2], l_i[2] = {0}, O_i[D / 8][4] = {{0}};
-    m_i[0] = m_i[1] = -CUDART_INF_F;
+    int tile = 0;       // uses of the buffers
+    bool exact = false; // maxima of all key tiles, not only of the first
     const float c = p.scale * LOG2_E;
-    if (j >= 0) mbarrier_wait(&full_Q, 0); // RAW: sQ
+    if (last >= 0) mbarrier_wait(&full_Q, 0); // RAW: sQ
+again:
+    float l_i[2] = {0}, O_i[D / 8][4] = {{0}};
+    // c m_i + HEADROOM; before the first key infinite, so that P_ij is 0
+    float cm_i[2] = {CUDART_INF_F, CUDART_INF_F};
+    bool watch = true; // the maxima
 #pragma unroll 1
-    for (int tile = 0; j >= 0; j -= BC, tile++) {
+    for (int j = last; j >= 0; j -= BC, tile++) {
         const int buffer = tile % 2, parity = tile / 2 % 2;
         const uint64_t K_at = descriptor(shared_address(sK) + buffer * TILE_BYTES, BC * PANEL_ROW);
         const uint64_t V_at = descriptor(shared_address(sV) + buffer * TILE_BYTES, BC * PANEL_ROW);
@@ -302,33 +307,32 @@ static __global__ void __launch_bounds__(THREADS, 1)
                         if (n * 8 + q + e % 2 >= visible) S_ij[n][e] = -CUDART_INF_F;
             }
 
-        // m_i = max(m_i, rowmax(S_ij))
-        float cm_i[2], scale_i[2]; // c m_i
-        bool grew = false;
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            float m_new = m_i[h];
-#pragma unroll
-            for (int n = 0; n < BC / 8; n++)
-                m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-            m_new = row_max(m_new);
-            if (c * (m_new - m_i[h]) <= MAX_GROWTH) m_new = m_i[h]; // NaN: false
-            grew = grew || m_new != m_i[h];
-            cm_i[h] = m_new == -CUDART_INF_F ? 0 : c * m_new; // no key: exp(-inf) = 0
-            scale_i[h] = exp2_approx(c * m_i[h] - cm_i[h]);
-            m_i[h] = m_new;
-        }
-
-        // l_i = scale_i * l_i, O_i = scale_i * O_i
-        if (__any_sync(0xffffffff, grew))
+        // m_i = rowmax(S_ij) of the first tile that has a key for the row; in an exact run
+        // m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i, O_i = scale_i * O_i
+        if (watch) {
+            watch = exact;
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                l_i[h] *= scale_i[h];
+                const float old = cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : cm_i[h];
+                float m_new = -CUDART_INF_F;
+#pragma unroll
+                for (int n = 0; n < BC / 8; n++)
+                    m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
+                const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
+                if (cm_new == -CUDART_INF_F)
+                    watch = true;
+                else if (exact || old == -CUDART_INF_F)
+                    cm_i[h] = cm_new;
+                if (!exact) continue;
+                const float scale_i = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new);
+                l_i[h] *= scale_i;
 #pragma unroll
                 for (int n = 0; n < D / 8; n++)
 #pragma unroll
-                    for (int e = 2 * h; e < 2 * h + 2; e++) O_i[n][e] *= scale_i[h];
+                    for (int e = 2 * h; e < 2 * h + 2; e++) O_i[n][e] *= scale_i;
             }
+            watch = __any_sync(0xffffffff, watch);
+        }
 
         // P_ij = exp(S_ij - m_i), l_i = l_i + rowsum(P_ij)
         unsigned P_ij[BC / 16][4]; // A operands: columns 16 k .. 16 k + 15 of P
@@ -354,10 +358,19 @@ static __global__ void __launch_bounds__(THREADS, 1)
         mbarrier_arrive(&empty_V[buffer], lane);
     }
 
-    // O_i = O_i / l_i, LSE_i = scale m_i + log l_i; a row without keys: O = 0, LSE = -inf.
+    // A key whose P_ij was infinite has made its whole row of O_i infinite or NaN.
+    bool overflow = false;
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        overflow |= !(fabsf(O_i[0][2 * h]) < CUDART_INF_F && l_i[h] <= MAX_SUM);
+    if (__syncthreads_or(overflow && !exact)) { // WAR: sQ
+        exact = true;
+        goto again;
+    }
+
+    // O_i = O_i / l_i, LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: O = 0, LSE = -inf.
     // O goes to the warp's own rows of sQ first, from there in whole chunks to memory.
     const size_t O_row = (size_t)head_row * p.seq_q + first_row;
-    warpgroup_sync(warpgroup); // WAR: sQ, which the other warps of the warpgroup read
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const int row = warp_row + h * 8 + g;
@@ -367,7 +380,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
             *(unsigned *)&sQ[tile_at(BR, row, n * 8 + q)] =
                 pack(O_i[n][2 * h] * inverse, O_i[n][2 * h + 1] * inverse);
         if (LSE && q == 0 && first_row + row < p.seq_q)
-            LSE[O_row + row] = p.scale * m_i[h] + logf(l);
+            LSE[O_row + row] = l == 0 ? -CUDART_INF_F : LN_2 * (cm_i[h] + log2f(l));
     }
     __syncwarp(); // RAW: the warp's rows of sQ
 #pragma unroll

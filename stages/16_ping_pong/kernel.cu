@@ -2,7 +2,8 @@
 // Idea:     the tensor cores never wait. A warpgroup issues Q K^T of the next key tile, then P V of
 //           this one, hands the tensor cores to the next warpgroup and exponentiates under both.
 //           Blocks are persistent: the first product of the next query tile is issued with the
-//           last one of this tile, and O leaves by TMA while the next tile is computed.
+//           last one of this tile, and O leaves by TMA while the next tile is computed. A tile
+//           whose P_ij overflowed is taken once more.
 // Before:   stage 15 overlaps only if warpgroups happen to drift apart, and every block begins
 //           and ends with idle tensor cores.
 // Look for: most MUFU.EX2 before the last wait of the loop; UTMASTG; one block an SM.
@@ -24,25 +25,30 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int WARPGROUPS = D == 128 ? 2 : 3; // consumers in a block
-constexpr int BR = 64 * WARPGROUPS;          // query rows a block, 64 a warpgroup
-constexpr int BC = 128;                      // keys a tile
-constexpr int THREADS = (WARPGROUPS + 1) * 128;
+constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers in a block, 64 query rows each
+constexpr int BC = 128;                          // keys a tile
+constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128;
 // Registers a thread: 65536 in all, shared out by setmaxnreg in eights.
-constexpr int PRODUCER_REGISTERS = D == 128 ? 24 : 32, CONSUMER_REGISTERS = D == 128 ? 240 : 160;
+constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
 constexpr int TX = 4;                // lanes side by side: those that share a row of S
 constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f;
 constexpr float LN_2 = 0.6931471805599453f;
-constexpr float MAX_GROWTH = 8; // P stays below 2^8; fp16 ends at 65504
+constexpr float HEADROOM = 4;       // P_ij of the first maximum is 2^-4; fp16 ends at 2^16
+constexpr float MAX_SUM = 0x1p126f; // of l_i: 1 / l_i is not denormal
 
-constexpr int UNDER_PV = 64; // keys exponentiated before P V is waited for
+constexpr int UNDER_PV = D == 128 ? 32 : 48; // keys exponentiated before P V is waited for
+constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
+constexpr int TILES = 4;                     // query tiles under way
+constexpr int L2_BYTES = 32 << 20;           // of keys and values: about half of L2
+constexpr int MAX_GROUP = 32;                // heads; with more, all begin with keys not in L2 yet
 
-constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
-constexpr int O_BYTES = 16 * D * sizeof(element);          // of a warp
-constexpr int SHARED_BYTES = 3 * Q_BYTES + 4 * TILE_BYTES; // Q twice, O, K twice, V twice
+constexpr int Q_BYTES = 64 * D * sizeof(element); // of a warpgroup
+constexpr int O_BYTES = 16 * D * sizeof(element); // of a warp
+constexpr int TILE_BYTES = BC * D * sizeof(element);
+constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYTES; // Q twice, O
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 // The number of keys that query `row` sees: columns 0 .. visible - 1.
@@ -60,12 +66,6 @@ static __device__ float row_sum(float value) {
 static __device__ float row_max(float value) {
     for (int lanes = TX / 2; lanes > 0; lanes /= 2)
         value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
-    return value;
-}
-
-static __device__ int row_max_bits(int value) {
-    for (int lanes = TX / 2; lanes > 0; lanes /= 2)
-        value = max(value, __shfl_xor_sync(0xffffffff, value, lanes));
     return value;
 }
 
@@ -136,28 +136,29 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
                  : "memory");
 }
 
-// Two buffers between the producer and the consumers. Use n of a ring is use n / 2 of buffer n % 2.
-typedef struct Ring {
-    uint64_t full[2], empty[2]; // filled; read by every consumer warp
-} Ring;
+// N buffers between the producer and the consumers. Use n of a ring is use n / N of buffer n % N.
+template <int N> struct Ring {
+    uint64_t full[N], empty[N]; // filled; read by every consumer warp
+};
 
-static __device__ void ring_init(Ring *ring) {
-    for (int i = 0; i < 2; i++) {
+template <int N> static __device__ void ring_init(Ring<N> *ring, int warps) {
+    for (int i = 0; i < N; i++) {
         mbarrier_init(&ring->full[i], 1);
-        mbarrier_init(&ring->empty[i], 4 * WARPGROUPS);
+        mbarrier_init(&ring->empty[i], warps);
     }
 }
 
-static __device__ void ring_wait_full(Ring *ring, int n) {
-    mbarrier_wait(&ring->full[n % 2], n / 2 % 2);
+template <int N> static __device__ void ring_wait_full(Ring<N> *ring, int n) {
+    mbarrier_wait(&ring->full[n % N], n / N % 2);
 }
 
-static __device__ void ring_wait_empty(Ring *ring, int n) { // at once for uses 0 and 1
-    mbarrier_wait(&ring->empty[n % 2], 1 - n / 2 % 2);
+// At once for the first N uses.
+template <int N> static __device__ void ring_wait_empty(Ring<N> *ring, int n) {
+    mbarrier_wait(&ring->empty[n % N], 1 - n / N % 2);
 }
 
-static __device__ void ring_release(Ring *ring, int n, int lane) {
-    mbarrier_arrive(&ring->empty[n % 2], lane);
+template <int N> static __device__ void ring_release(Ring<N> *ring, int n, int lane) {
+    mbarrier_arrive(&ring->empty[n % N], lane);
 }
 
 // The turn to issue wgmma goes round the consumer warpgroups: a named barrier each, at which it
@@ -201,11 +202,7 @@ static __device__ void tma_store(const CUtensorMap *map, const void *tile, int r
                  : "memory");
 }
 
-// Until the copy engine has read what the lane's stores take from shared memory.
-static __device__ void tma_store_wait_read() {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-
+// Until the lane's stores are in global memory.
 static __device__ void tma_store_wait() {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
@@ -303,7 +300,8 @@ static __device__ __forceinline__ void product_QK(float (&S_ij)[BC / 8][4], uint
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < D; k += 16)
-        wgmma_m64n128k16(S_ij, Q_at + (k / PANEL * BR * PANEL_ROW + k % PANEL * 2) / 16,
+        wgmma_m64n128k16(S_ij,
+                         Q_at + (k / PANEL * MAX_WARPGROUPS * 64 * PANEL_ROW + k % PANEL * 2) / 16,
                          K_at + (k / PANEL * BC * PANEL_ROW + k % PANEL * 2) / 16, k > 0);
     wgmma_commit_group();
 }
@@ -334,49 +332,39 @@ static __device__ __forceinline__ void mask(float (&S_ij)[BC / 8][4], const Atte
     }
 }
 
-// What a thread knows of its two rows: cm_i is c m_i, or 0 before the first key; O_i is still to be
-// multiplied with scale_i.
+// What a thread knows of its two rows: cm_i is c m_i + HEADROOM; before the first key it is
+// infinite, so that P_ij is 0.
 typedef struct Rows {
-    float m_i[2], l_i[2], cm_i[2], scale_i[2];
+    float cm_i[2], l_i[2], scale_i[2];
+    bool grown;   // a row of the warp: O_i is still to be multiplied with scale_i
+    bool keyless; // a row of the warp: no key yet
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
-    rows.m_i[0] = rows.m_i[1] = -CUDART_INF_F;
+    rows.cm_i[0] = rows.cm_i[1] = CUDART_INF_F;
     rows.l_i[0] = rows.l_i[1] = 0;
 }
 
-// m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i. Floats that are not negative order as integers
-// do, of which one instruction compares three. Only if a whole row is negative they must be floats.
+// m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i
 static __device__ __forceinline__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4],
                                                      float c) {
-    int bits[2];
+    bool keyless = false;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        bits[h] = __float_as_int(rows.m_i[h]);
+        float m_new = -CUDART_INF_F;
 #pragma unroll
         for (int n = 0; n < BC / 8; n++)
-            bits[h] = max(max(bits[h], __float_as_int(S_ij[n][2 * h])),
-                          __float_as_int(S_ij[n][2 * h + 1]));
-        bits[h] = row_max_bits(bits[h]);
-    }
-    const bool negative = __any_sync(0xffffffff, (bits[0] | bits[1]) < 0);
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        float m_new = __int_as_float(bits[h]);
-        if (negative) {
-            m_new = rows.m_i[h];
-#pragma unroll
-            for (int n = 0; n < BC / 8; n++)
-                m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-            m_new = row_max(m_new);
-        }
-        if (c * (m_new - rows.m_i[h]) <= MAX_GROWTH) m_new = rows.m_i[h]; // NaN: false
-        rows.cm_i[h] = m_new == -CUDART_INF_F ? 0 : c * m_new;            // no key: exp(-inf) = 0
-        const bool keep = m_new == rows.m_i[h] || rows.m_i[h] == -CUDART_INF_F; // or O_i, l_i are 0
-        rows.scale_i[h] = keep ? 1 : exp2_approx(c * rows.m_i[h] - rows.cm_i[h]);
-        rows.m_i[h] = m_new;
+            m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
+        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
+        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
+        const bool first = old == -CUDART_INF_F; // O_i and l_i are 0
+        rows.scale_i[h] = first ? 1 : exp2_approx(old - cm_new);
+        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
         rows.l_i[h] *= rows.scale_i[h];
+        keyless = keyless || cm_new == -CUDART_INF_F;
     }
+    rows.grown = __any_sync(0xffffffff, rows.scale_i[0] != 1 || rows.scale_i[1] != 1);
+    rows.keyless = __any_sync(0xffffffff, keyless);
 }
 
 // P_ij = exp(S_ij - m_i), in place, l_i = l_i + rowsum(P_ij), for keys first .. last - 1
@@ -404,7 +392,7 @@ static __device__ __forceinline__ void pack_P(unsigned (&P_ij)[BC / 16][4],
 
 // O_i = scale_i * O_i
 static __device__ __forceinline__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
-    if (__any_sync(0xffffffff, rows.scale_i[0] != 1 || rows.scale_i[1] != 1))
+    if (rows.grown)
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
 #pragma unroll
@@ -421,24 +409,27 @@ static __device__ void pin(const Rows &rows, void *somewhere) {
 }
 
 // A query tile: BR rows of one head, and the number of key tiles that they see, at least one: rows
-// without keys come out right of a tile that is masked as a whole.
+// without keys come out right of a tile that is masked as a whole. Without key tiles: no work.
 typedef struct Tile {
     int first_row, head, batch, key_tiles;
+    bool exact;    // maxima of all key tiles, not only of the first
+    bool overflow; // set by a warp for which P_ij was too large: to be done again, exactly
 } Tile;
 
-// Tiles go head by head, so that the keys in flight fit L2, and in each from the last rows, which
-// see most keys in a causal problem, to the first.
-static __device__ Tile tile_of(const AttentionProblem &p, int index) {
-    const int row_tiles = ceil_div(p.seq_q, BR), head = index / row_tiles;
-    Tile t;
-    t.first_row = (row_tiles - 1 - index % row_tiles) * BR;
-    t.head = head % p.heads;
-    t.batch = head / p.heads;
+// Query tile number `index` in the order in which they are taken: `group` heads, in a group from
+// the last rows, which see most keys in a causal problem, to the first.
+static __device__ Tile tile_of(const AttentionProblem &p, int BR, int group, int index) {
+    const int row_tiles = ceil_div(p.seq_q, BR), first = index / (row_tiles * group) * group;
+    const int heads = min(group, p.heads * p.batch - first), rest = index - first * row_tiles;
+    Tile t = {0};
+    t.first_row = (row_tiles - 1 - rest / heads) * BR;
+    t.head = (first + rest % heads) % p.heads;
+    t.batch = (first + rest % heads) / p.heads;
     t.key_tiles = max(1, ceil_div(visible_keys(p, t.first_row + BR - 1), BC));
     return t;
 }
 
-// 1 / l_i, and LSE_i = scale m_i + log l_i; a row without keys: 0 and -inf. A predicate for the
+// 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf. A predicate for the
 // store, not a branch: the warp must not look divergent to ptxas.
 static __device__ __forceinline__ void finish_rows(float (&inverse)[2], const Rows &rows,
                                                    float *LSE, const AttentionProblem &p,
@@ -447,8 +438,9 @@ static __device__ __forceinline__ void finish_rows(float (&inverse)[2], const Ro
     const int row = t.first_row + warp * 16 + lane / TX;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const float l = row_sum(rows.l_i[h]), value = p.scale * rows.m_i[h] + LN_2 * __log2f(l);
-        inverse[h] = l == 0 ? 0 : reciprocal_approx(l);
+        const float l = row_sum(rows.l_i[h]);
+        const float value = l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + __log2f(l));
+        inverse[h] = l == 0 ? 0 : l <= MAX_SUM ? reciprocal_approx(l) : CUDART_NAN_F;
         asm volatile("{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
                      "@wanted st.global.f32 [%0], %1;\n}" ::"l"(&LSE[LSE_row + row + h * 8]),
                      "f"(value), "r"((int)(LSE && lane % TX == 0 && row + h * 8 < p.seq_q))
@@ -456,12 +448,13 @@ static __device__ __forceinline__ void finish_rows(float (&inverse)[2], const Ro
     }
 }
 
-// O_i = inverse * O_i, by way of the warp's part of sO, which its last store may still be reading.
+// O_i = inverse * O_i, by way of the warp's part of sO. Its last store must have ended: the rows
+// may be the same, done again. An infinite P_ij has made the whole row infinite or NaN.
 static __device__ __forceinline__ void store_O(const CUtensorMap *O, element *warp_O,
                                                const float (&O_i)[D / 8][4],
-                                               const float (&inverse)[2], const Tile &t, int warp,
+                                               const float (&inverse)[2], Tile *t, int warp,
                                                int lane) {
-    tma_store_wait_read();
+    tma_store_wait();
     __syncwarp(); // WAR: warp_O
 #pragma unroll
     for (int n = 0; n < D / 8; n += 2) {
@@ -473,67 +466,85 @@ static __device__ __forceinline__ void store_O(const CUtensorMap *O, element *wa
     }
     fence_proxy_async();
     __syncwarp(); // RAW: warp_O, by the copy engine
-    tma_store(O, warp_O, t.first_row + warp * 16, t.head, t.batch);
+    tma_store(O, warp_O, __shfl_sync(0xffffffff, t->first_row, 0) + warp * 16,
+              __shfl_sync(0xffffffff, t->head, 0), __shfl_sync(0xffffffff, t->batch, 0));
+    const float some = fabsf(O_i[0][0] * inverse[0]) + fabsf(O_i[0][2] * inverse[1]);
+    if (__any_sync(0xffffffff, !(some < CUDART_INF_F))) t->overflow = true;
 }
 
 // Has the copy engine fill the next buffer of a ring as soon as it is free.
-static __device__ void load(unsigned char *buffers, const CUtensorMap *map, Ring *ring, int n,
+template <int N>
+static __device__ void load(unsigned char *buffers, const CUtensorMap *map, Ring<N> *ring, int n,
                             int bytes, int row, int head, int batch) {
     ring_wait_empty(ring, n);
-    mbarrier_arrive_expect_tx(&ring->full[n % 2], bytes);
-    tma_load(buffers + n % 2 * bytes, map, &ring->full[n % 2], row, head, batch);
+    mbarrier_arrive_expect_tx(&ring->full[n % N], bytes);
+    tma_load(buffers + n % N * bytes, map, &ring->full[n % N], row, head, batch);
 }
 
-static __global__ void __launch_bounds__(THREADS, 1)
+static __global__ void __launch_bounds__(MAX_THREADS, 1)
     flash_fwd(const __grid_constant__ CUtensorMap Q, // [batch, heads, seq_q, D]
               const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
               const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
               const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
               float *LSE,                            // [batch, heads, seq_q]
               int *next,                             // tiles taken beyond the first of each block
+              int group,                             // heads, see tile_of
               AttentionProblem p) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    unsigned char *sQ = shared;              // [2 buffers, BR, D] in panels
-    unsigned char *sK = sQ + 2 * Q_BYTES;    // [2 buffers, BC, D] in panels
-    unsigned char *sV = sK + 2 * TILE_BYTES; // [2 buffers, BC, D] in panels
-    unsigned char *sO = sV + 2 * TILE_BYTES; // [warps, 16, D] in panels
-    __shared__ Ring ring_Q, ring_K, ring_V, ring_index;
-    __shared__ int index[2]; // of the query tile
+    const int warpgroups = blockDim.x / 128 - 1, BR = 64 * warpgroups; // query rows of a block
+    unsigned char *sQ = shared;                            // [2 buffers, BR, D] in panels
+    unsigned char *sK = sQ + 2 * MAX_WARPGROUPS * Q_BYTES; // [DEPTH, BC, D] in panels
+    unsigned char *sV = sK + DEPTH * TILE_BYTES;           // [DEPTH, BC, D] in panels
+    unsigned char *sO = sV + DEPTH * TILE_BYTES;           // [warps, 16, D] in panels
+    __shared__ Ring<2> ring_Q;
+    __shared__ Ring<DEPTH> ring_K, ring_V;
+    __shared__ Ring<TILES> ring_tile;
+    __shared__ Tile tile[TILES];
 
     const int tiles = ceil_div(p.seq_q, BR) * p.heads * p.batch;
     if (threadIdx.x == 0) {
-        ring_init(&ring_Q);
-        ring_init(&ring_K);
-        ring_init(&ring_V);
-        ring_init(&ring_index);
+        ring_init(&ring_Q, 4 * warpgroups);
+        ring_init(&ring_K, 4 * warpgroups);
+        ring_init(&ring_V, 4 * warpgroups);
+        ring_init(&ring_tile, 4 * warpgroups);
         fence_mbarrier_init();
     }
-    __syncthreads(); // RAW: the barriers
+    if (threadIdx.x < TILES) tile[threadIdx.x] = {0};
+    __syncthreads(); // RAW: the barriers, tile
 
     // ---- Producer
-    if (__shfl_sync(0xffffffff, threadIdx.x / 128, 0) == WARPGROUPS) {
+    if (__shfl_sync(0xffffffff, threadIdx.x / 128, 0) == warpgroups) {
         setmaxnreg_dec();
         if (threadIdx.x % 128 != 0) return;
-        int i = blockIdx.x, q = 0, k = 0, v = 0; // uses of the rings
+        int i = blockIdx.x, idle = 0, q = 0, k = 0, v = 0; // the next tile; uses of the rings
 #pragma unroll 1
-        for (int taken = 0;; taken++) {
-            ring_wait_empty(&ring_index, taken);
-            index[taken % 2] = i;
-            mbarrier_arrive(&ring_index.full[taken % 2], 0);
-            if (i >= tiles) return;
-            const Tile t = tile_of(p, i);
+        for (int n = 0; idle < TILES; n++) {
+            ring_wait_empty(&ring_tile, n);
+            Tile t = tile[n % TILES]; // done
+            if (t.overflow && !t.exact) {
+                t.exact = true;
+                t.overflow = false;
+            } else if (i < tiles) {
+                t = tile_of(p, BR, group, i);
+                i = atomicAdd(next, 1) + gridDim.x; // early: it takes a while
+            } else {
+                t.key_tiles = 0;
+            }
+            tile[n % TILES] = t;
+            mbarrier_arrive(&ring_tile.full[n % TILES], 0);
+            idle = t.key_tiles == 0 ? idle + 1 : 0;
             const int kv_head = t.head / (p.heads / p.kv_heads);
-            i = atomicAdd(next, 1) + gridDim.x; // early: it takes a while
 #pragma unroll 1
             for (int j = t.key_tiles - 1; j >= 0; j--) { // K runs one tile ahead of V
                 if (j == t.key_tiles - 1) {
                     load(sK, &K, &ring_K, k++, TILE_BYTES, j * BC, kv_head, t.batch);
-                    load(sQ, &Q, &ring_Q, q++, Q_BYTES, t.first_row, t.head, t.batch);
+                    load(sQ, &Q, &ring_Q, q++, warpgroups * Q_BYTES, t.first_row, t.head, t.batch);
                 }
                 if (j > 0) load(sK, &K, &ring_K, k++, TILE_BYTES, (j - 1) * BC, kv_head, t.batch);
                 load(sV, &V, &ring_V, v++, TILE_BYTES, j * BC, kv_head, t.batch);
             }
         }
+        return;
     }
 
     // ---- Consumers
@@ -546,68 +557,76 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     element *warp_O = (element *)(sO + warp * O_BYTES);
-    int taken = 0, query = 0, step = 0; // uses of the rings; K and V share one
+    int n = 0, query = 0, step = 0; // uses of the rings of tiles and of Q; of K and V
     float S_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, inverse[2] = {0};
     unsigned P_ij[BC / 16][4];
     Rows rows;
-    Tile t;
+    if (warpgroup == 0) give_turn(0);
+        // Once round for all tiles, and again if the last of them are to be done again.
+#pragma unroll 1
+    for (int idle = 0; idle < TILES; n++) {
+        ring_wait_full(&ring_tile, n);
+        // A shuffle tells ptxas that all lanes have read the same.
+        int key_tiles = __shfl_sync(0xffffffff, tile[n % TILES].key_tiles, 0);
+        int first_row = __shfl_sync(0xffffffff, tile[n % TILES].first_row, 0);
+        bool exact = __shfl_sync(0xffffffff, tile[n % TILES].exact, 0);
+        if (key_tiles == 0) {
+            ring_release(&ring_tile, n, lane);
+            idle++;
+            continue;
+        }
+        idle = 0;
+        int j = key_tiles - 1; // the key tile, from the last to the first
+        bool fresh = true;     // the query tile has no O_i yet
 
-    auto take_tile = [&]() { // the next one, if there is one
-        ring_wait_full(&ring_index, taken);
-        const int i = __shfl_sync(0xffffffff, index[taken % 2], 0);
-        ring_release(&ring_index, taken++, lane);
-        if (i < tiles) t = tile_of(p, i);
-        return i < tiles;
-    };
-    // The first Q K^T, under which nothing can hide
-    if (take_tile()) {
-        int j = t.key_tiles - 1; // the key tile, from the last to the first
-        ring_wait_full(&ring_Q, 0);
-        ring_wait_full(&ring_K, 0);
-        product_QK(S_ij, Q_at, K_at);
+        // The first Q K^T, under which nothing can hide
+        ring_wait_full(&ring_Q, query);
+        ring_wait_full(&ring_K, step);
+        product_QK(S_ij, Q_at + query % 2 * (warpgroups * Q_BYTES / 16),
+                   K_at + step % DEPTH * (TILE_BYTES / 16));
         wgmma_wait_group<0>();
         settle(S_ij);
-        ring_release(&ring_K, 0, lane);
+        ring_release(&ring_K, step, lane);
         clear_rows(rows);
-        mask(S_ij, p, t.first_row, warp, lane, j * BC);
+        mask(S_ij, p, first_row, warp, lane, j * BC);
         update_maxima(rows, S_ij, c);
         exponentials(S_ij, rows, c, 0, BC);
         pack_P(P_ij, S_ij, 0, BC);
-        bool first;
-        Tile now;
-        if (warpgroup == 0) give_turn(0);
 #pragma unroll 1
         while (true) {
-            // P_ij of this step is ready. The next step is the next key tile, or the next query
-            // tile's first.
+            // P_ij is ready. S_ij comes from the next key tile, or from the next query tile's
+            // first.
             const bool last = j == 0;
-            first = j == t.key_tiles - 1;
-            now = t;
             if (last) {
-                if (!take_tile()) break;
+                ring_wait_full(&ring_tile, n + 1);
+                key_tiles = __shfl_sync(0xffffffff, tile[(n + 1) % TILES].key_tiles, 0);
+                if (key_tiles == 0) break;
+                n++;
+                first_row = __shfl_sync(0xffffffff, tile[n % TILES].first_row, 0);
+                exact = __shfl_sync(0xffffffff, tile[n % TILES].exact, 0);
                 ring_wait_full(&ring_Q, ++query);
-                j = t.key_tiles;
             }
-            j--;
+            j = last ? key_tiles - 1 : j - 1;
             ring_wait_full(&ring_K, step + 1);
             wait_for_turn(warpgroup);
-            product_QK(S_ij, Q_at + query % 2 * (Q_BYTES / 16),
-                       K_at + (step + 1) % 2 * (TILE_BYTES / 16));
+            product_QK(S_ij, Q_at + query % 2 * (warpgroups * Q_BYTES / 16),
+                       K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
             rescale(O_i, rows);
             ring_wait_full(&ring_V, step);
-            product_PV(O_i, P_ij, V_at + step % 2 * (TILE_BYTES / 16), !first);
-            give_turn(warpgroup + 1 == WARPGROUPS ? 0 : warpgroup + 1);
+            product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16), !fresh);
+            give_turn(warpgroup + 1 == warpgroups ? 0 : warpgroup + 1);
 
             wgmma_wait_group<1>();
             settle(S_ij);
             ring_release(&ring_K, step + 1, lane);
             if (last) {
                 ring_release(&ring_Q, query - 1, lane);
-                finish_rows(inverse, rows, LSE, p, now, warp, lane);
+                finish_rows(inverse, rows, LSE, p, tile[(n - 1) % TILES], warp, lane);
                 clear_rows(rows);
             }
-            mask(S_ij, p, t.first_row, warp, lane, j * BC);
-            update_maxima(rows, S_ij, c);
+            mask(S_ij, p, first_row, warp, lane, j * BC);
+            rows.grown = false;
+            if (last || exact || rows.keyless) update_maxima(rows, S_ij, c);
             exponentials(S_ij, rows, c, 0, UNDER_PV);
             pin(rows, warp_O);
             wgmma_wait_group<0>();
@@ -616,26 +635,38 @@ static __global__ void __launch_bounds__(THREADS, 1)
             pack_P(P_ij, S_ij, 0, UNDER_PV);
             exponentials(S_ij, rows, c, UNDER_PV, BC);
             pack_P(P_ij, S_ij, UNDER_PV, BC);
-            if (last) store_O(&O, warp_O, O_i, inverse, now, warp, lane);
+            fresh = last;
+            if (last) {
+                store_O(&O, warp_O, O_i, inverse, &tile[(n - 1) % TILES], warp, lane);
+                ring_release(&ring_tile, n - 1, lane);
+            }
         }
         // The last P V
         rescale(O_i, rows);
         ring_wait_full(&ring_V, step);
-        product_PV(O_i, P_ij, V_at + step % 2 * (TILE_BYTES / 16), !first);
-        finish_rows(inverse, rows, LSE, p, now, warp, lane);
+        product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16), !fresh);
+        finish_rows(inverse, rows, LSE, p, tile[n % TILES], warp, lane);
         wgmma_wait_group<0>();
         settle(O_i);
-        store_O(&O, warp_O, O_i, inverse, now, warp, lane);
+        ring_release(&ring_V, step++, lane);
+        ring_release(&ring_Q, query++, lane);
+        store_O(&O, warp_O, O_i, inverse, &tile[n % TILES], warp, lane);
+        ring_release(&ring_tile, n, lane);
     }
     tma_store_wait();
 }
 
 const AttentionKernel attention_kernels[] = {
-    {"flash_fwd", (const void *)flash_fwd, THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+    {"flash_fwd", (const void *)flash_fwd, MAX_THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+
+// Short causal problems waste less of tiles of 128 rows than of 192.
+static int warpgroups_for(const AttentionProblem *p) {
+    return CAUSAL && p->seq_q <= 1536 ? 2 : MAX_WARPGROUPS;
+}
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
-    if ((long long)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
+    if ((long long)ceil_div(p->seq_q, 64 * warpgroups_for(p)) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }
@@ -670,6 +701,7 @@ static cudaError_t encode_map(CUtensorMap *map, const void *M, const AttentionPr
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
+    const int warpgroups = warpgroups_for(p), BR = 64 * warpgroups;
     CUtensorMap Q, K, V, O;
     cudaError_t error = encode_map(&Q, t->Q, p, p->heads, p->seq_q, BR);
     if (error == cudaSuccess) error = encode_map(&K, t->K, p, p->kv_heads, p->seq_kv, BC);
@@ -686,6 +718,11 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (error != cudaSuccess) return error;
     const int tiles = ceil_div(p->seq_q, BR) * p->heads * p->batch;
     if (tiles < blocks) blocks = tiles; // else one an SM, the rest of the tiles by the counter
-    flash_fwd<<<blocks, THREADS, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, (int *)workspace, *p);
+    // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
+    // values fit L2. Full: one, so that blocks read the same keys at the same time.
+    const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
+    const int group = CAUSAL ? (int)(fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : fit) : 1;
+    flash_fwd<<<blocks, (warpgroups + 1) * 128, SHARED_BYTES, stream>>>(
+        Q, K, V, O, t->LSE, (int *)workspace, group, *p);
     return cudaGetLastError();
 }
