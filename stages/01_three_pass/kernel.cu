@@ -66,8 +66,9 @@ static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
     float *S_i = S + ((size_t)head * p.seq_q + row) * p.seq_kv;
     float m_i = -CUDART_INF_F, l_i = 0;
     for (int j = 0; j < visible; j++) m_i = fmaxf(m_i, S_i[j]);
-    for (int j = 0; j < visible; j++) l_i += expf(S_i[j] - m_i);
-    for (int j = 0; j < visible; j++) S_i[j] = expf(S_i[j] - m_i) / l_i;
+    const float m_safe = m_i == -CUDART_INF_F ? 0 : m_i; // only scores of -inf: exp(-inf - 0) = 0
+    for (int j = 0; j < visible; j++) l_i += expf(S_i[j] - m_safe);
+    for (int j = 0; j < visible; j++) S_i[j] = l_i == 0 ? 0 : expf(S_i[j] - m_safe) / l_i;
     if (LSE) LSE[(size_t)head * p.seq_q + row] = m_i + logf(l_i); // no key: -inf + log 0 = -inf
 }
 

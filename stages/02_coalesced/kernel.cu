@@ -86,9 +86,10 @@ static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
     float m_i = -CUDART_INF_F, l_i = 0;
     for (int j = lane; j < visible; j += WARP) m_i = fmaxf(m_i, S_i[j]);
     m_i = warp_max(m_i);
-    for (int j = lane; j < visible; j += WARP) l_i += expf(S_i[j] - m_i);
+    const float m_safe = m_i == -CUDART_INF_F ? 0 : m_i; // only scores of -inf: exp(-inf - 0) = 0
+    for (int j = lane; j < visible; j += WARP) l_i += expf(S_i[j] - m_safe);
     l_i = warp_sum(l_i);
-    for (int j = lane; j < visible; j += WARP) S_i[j] = expf(S_i[j] - m_i) / l_i;
+    for (int j = lane; j < visible; j += WARP) S_i[j] = l_i == 0 ? 0 : expf(S_i[j] - m_safe) / l_i;
     if (LSE && lane == 0)
         LSE[(size_t)head * p.seq_q + row] = m_i + logf(l_i); // no key: -inf + log 0 = -inf
 }
