@@ -248,8 +248,9 @@ static __global__ void __launch_bounds__(THREADS)
                 for (int n = 0; n < BC / 8; n++)
                     m_new = fmaxf(m_new, fmaxf(S_ij[m][n][2 * h], S_ij[m][n][2 * h + 1]));
                 m_new = row_max(m_new);
-                cm_i[m][h] = m_new == -CUDART_INF_F ? 0 : c * m_new; // no key: exp(-inf) = 0
-                scale_i[m][h] = exp2_approx(c * m_i[m][h] - cm_i[m][h]);
+                const float m_safe = m_new == -CUDART_INF_F ? 0 : m_new; // no key: exp(-inf) = 0
+                cm_i[m][h] = c * m_safe;
+                scale_i[m][h] = exp2_approx(c * (m_i[m][h] - m_safe)); // exactly 1 for the same m_i
                 m_i[m][h] = m_new;
             }
 
