@@ -79,13 +79,15 @@ static __device__ int lane_id() {
     return lane;
 }
 
-// Where a block works: blocks with the most keys come first, the last row tile of every head, then
-// the one before. Volatile for the reason that lane_id gives.
+// Where a block works. Causal: blocks with the most keys come first, the last row tile of every
+// head, then the one before. Full: head by head, so that blocks side by side read the same keys.
+// Volatile for the reason that lane_id gives.
 static __device__ void place_of_block(const AttentionProblem &p, int *head, int *first_row) {
     int block;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-    *head = block % (p.batch * p.heads);
-    *first_row = (ceil_div(p.seq_q, BR) - 1 - block / (p.batch * p.heads)) * BR;
+    const int heads = p.batch * p.heads, row_tiles = ceil_div(p.seq_q, BR);
+    *head = CAUSAL ? block % heads : block / row_tiles;
+    *first_row = (row_tiles - 1 - (CAUSAL ? block / heads : block % row_tiles)) * BR;
 }
 
 // Two floats, rounded, in one register: `low` in the low half.
@@ -265,8 +267,9 @@ static __global__ void __launch_bounds__(THREADS)
                 for (int n = 0; n < BC / 8; n++)
                     m_new = fmaxf(m_new, fmaxf(S_ij[m][n][2 * h], S_ij[m][n][2 * h + 1]));
                 m_new = row_max(m_new);
-                cm_i[m][h] = m_new == -CUDART_INF_F ? 0 : c * m_new; // no key: exp(-inf) = 0
-                scale_i[m][h] = exp2_approx(c * m_i[m][h] - cm_i[m][h]);
+                const float m_safe = m_new == -CUDART_INF_F ? 0 : m_new; // no key: exp(-inf) = 0
+                cm_i[m][h] = c * m_safe;
+                scale_i[m][h] = exp2_approx(c * (m_i[m][h] - m_safe)); // exactly 1 for the same m_i
                 m_i[m][h] = m_new;
             }
 

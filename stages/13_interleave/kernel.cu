@@ -82,13 +82,15 @@ static __device__ int lane_id() {
     return lane;
 }
 
-// Where a block works: blocks with the most keys come first, the last row tile of every head, then
-// the one before. Volatile for the reason that lane_id gives.
+// Where a block works. Causal: blocks with the most keys come first, the last row tile of every
+// head, then the one before. Full: head by head, so that blocks side by side read the same keys.
+// Volatile for the reason that lane_id gives.
 static __device__ void place_of_block(const AttentionProblem &p, int *head, int *first_row) {
     int block;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-    *head = block % (p.batch * p.heads);
-    *first_row = (ceil_div(p.seq_q, BR) - 1 - block / (p.batch * p.heads)) * BR;
+    const int heads = p.batch * p.heads, row_tiles = ceil_div(p.seq_q, BR);
+    *head = CAUSAL ? block % heads : block / row_tiles;
+    *first_row = (row_tiles - 1 - (CAUSAL ? block / heads : block % row_tiles)) * BR;
 }
 
 // Two floats, rounded, in one register: `low` in the low half.
@@ -192,6 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     __shared__ bool exact; // maxima of all key tiles, not only of the first
     if (threadIdx.x == 0) exact = false;
+    __syncthreads(); // RAW: exact, in a block without keys
 again:
     int head, first_row;
     place_of_block(p, &head, &first_row);

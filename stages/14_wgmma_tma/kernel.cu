@@ -195,9 +195,11 @@ static __global__ void __launch_bounds__(THREADS, 1)
     unsigned char *sKV = shared + Q_BYTES; // [2 buffers, K then V, BC, D] in panels
     __shared__ uint64_t full[2], full_Q;   // a buffer has landed; Q has
 
-    // Blocks with the most keys come first: the last row tile of every head, then the one before.
-    const int heads = p.batch * p.heads, head_row = blockIdx.x % heads;
-    const int first_row = (ceil_div(p.seq_q, BR) - 1 - (int)(blockIdx.x / heads)) * BR;
+    // Causal: blocks with the most keys come first, the last row tile of every head, then the one
+    // before. Full: head by head, so that blocks side by side read the same keys.
+    const int heads = p.batch * p.heads, row_tiles = ceil_div(p.seq_q, BR), block = blockIdx.x;
+    const int head_row = CAUSAL ? block % heads : block / row_tiles;
+    const int first_row = (row_tiles - 1 - (CAUSAL ? block / heads : block % row_tiles)) * BR;
     const int batch = head_row / p.heads, head = head_row % p.heads;
     const int kv_head = head / (p.heads / p.kv_heads);
 

@@ -123,6 +123,18 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
                  : "memory");
 }
 
+// A barrier of the whole block; true if it is for any thread. __syncthreads_or does not allow that
+// producer and consumers call it in different places. Number 0 is __syncthreads.
+static __device__ bool block_sync_or(bool mine) {
+    int any;
+    asm volatile("{\n.reg .pred mine, any;\nsetp.ne.b32 mine, %1, 0;\n"
+                 "barrier.red.or.pred any, 1, %2, mine;\nselp.b32 %0, 1, 0, any;\n}"
+                 : "=r"(any)
+                 : "r"((int)mine), "n"(THREADS)
+                 : "memory");
+    return any;
+}
+
 // setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
 static __device__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
@@ -219,9 +231,11 @@ static __global__ void __launch_bounds__(THREADS, 1)
     __shared__ uint64_t full_K[2], full_V[2], full_Q; // TMA has filled it
     __shared__ uint64_t empty_K[2], empty_V[2];       // every consumer warp has read it
 
-    // Blocks with the most keys come first: the last row tile of every head, then the one before.
-    const int heads = p.batch * p.heads, head_row = blockIdx.x % heads;
-    const int first_row = (ceil_div(p.seq_q, BR) - 1 - (int)(blockIdx.x / heads)) * BR;
+    // Causal: blocks with the most keys come first, the last row tile of every head, then the one
+    // before. Full: head by head, so that blocks side by side read the same keys.
+    const int heads = p.batch * p.heads, row_tiles = ceil_div(p.seq_q, BR), block = blockIdx.x;
+    const int head_row = CAUSAL ? block % heads : block / row_tiles;
+    const int first_row = (row_tiles - 1 - (CAUSAL ? block / heads : block % row_tiles)) * BR;
     const int end = visible_keys(p, first_row + BR - 1);
     const int last = (ceil_div(end, BC) - 1) * BC; // first key of the last tile, negative if none
 
@@ -258,7 +272,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 mbarrier_arrive_expect_tx(&full_V[buffer], TILE_BYTES);
                 tma_load(sV + buffer * TILE_BYTES, &V, &full_V[buffer], j, kv_head, batch);
             }
-        } while (__syncthreads_or(false)); // once more if a consumer says so
+        } while (block_sync_or(false)); // once more if a consumer says so
         return;
     }
 
@@ -363,7 +377,7 @@ again:
 #pragma unroll
     for (int h = 0; h < 2; h++)
         overflow |= !(fabsf(O_i[0][2 * h]) < CUDART_INF_F && l_i[h] <= MAX_SUM);
-    if (__syncthreads_or(overflow && !exact)) { // WAR: sQ
+    if (block_sync_or(overflow && !exact)) { // WAR: sQ
         exact = true;
         goto again;
     }

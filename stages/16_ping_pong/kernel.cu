@@ -6,7 +6,7 @@
 //           whose P_ij overflowed is taken once more.
 // Before:   stage 15 overlaps only if warpgroups happen to drift apart, and every block begins
 //           and ends with idle tensor cores.
-// Look for: most MUFU.EX2 before the last wait of the loop; UTMASTG; one block an SM.
+// Look for: all MUFU.EX2 after the last HGMMA, a third of them before the last wait; UTMASTG.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cuda_bf16.h>
