@@ -13,7 +13,15 @@ DTYPE ?= fp16
 CAUSAL ?= 0
 DEVICE ?= auto
 GPU ?= 0
-OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT SEED DEVICE GPU FORMAT REPS SEQS GRID
+OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS GRID \
+           RUNS LIMIT SECONDS
+
+# make itself would pass over a misspelt variable in silence, such as n=300.
+GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\
+    $(patsubst %:,%,$(firstword $(subst =, ,$v))))))
+$(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
+    [[ $$v != *[a-z]* ]] && grep -qw "$$v" Makefile || echo "$$v"; done)),\
+    $(error there is no variable $v: bare make lists them))
 
 CC ?= gcc
 CFLAGS ?= -O2 -g
@@ -76,6 +84,13 @@ $(eval $(call remember,build/flags/nvcc,$(NVCC_FLAGS)))
 $(eval $(call remember,build/flags/host,$(CC) $(CFLAGS) $(HOST_FLAGS)))
 .PHONY: force
 force:
+
+# Commands for one stage.
+one_stage = $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error $1 needs one stage: make stage07 $1))
+$(foreach g,$(filter tune start grade,$(MAKECMDGOALS)),$(call one_stage,$g))
+ifneq ($(filter html,$(FORMAT)),)
+$(foreach g,$(filter annotate,$(MAKECMDGOALS)),$(call one_stage,$g FORMAT=html))
+endif
 
 # KERNEL=work/07_swizzle/kernel.cu in place of the selected stage's own file, for every command.
 ifneq ($(filter grade,$(MAKECMDGOALS)),)
@@ -150,8 +165,8 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 	@$(CC) -pthread $^ -ldl -lm -o $@
 
 # ---- Commands ------------------------------------------------------------------------------------
-.PHONY: help clean run grid bench gpu plot tune start grade test diff ptx counters annotate \
-        validate sanitize profile trace $(NUMBERS:%=stage%)
+.PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
+        ptx counters annotate validate sanitize profile trace $(NUMBERS:%=stage%)
 
 define HELP
 Flash attention in sixteen stages
@@ -161,7 +176,9 @@ Flash attention in sixteen stages
   make test                   all tests
   make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1:
                               and of PyTorch's attention); table and plots in notes/results/
-  make plot RESULTS=x.jsonl   redraw the table and the plots of a bench
+  make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
+                              with Nsight Compute); table and plot in notes/results/
+  make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline
   make stage07 tune           time the tile shapes that a stage allows (BR=, BC=, WARPS=64,128)
   make stage07 start          begin the exercise: work/07_swizzle/kernel.cu, from stage 06
   make stage07 grade          what holds of it and what does not; every other command
@@ -175,17 +192,23 @@ Flash attention in sixteen stages
   make stage07 check-sass     is the idea in the machine code? (stages/*/expect.sass)
   make sass-diff FROM=06 TO=07  what changed in the machine code; make compare: all on one page
   make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
-  make stage07 grid           the shape grid: all variants, ragged lengths, GQA
+  make stage07 grid           the shape grid: all variants, ragged lengths, GQA, hard inputs
+  make stage07 fuzz           random problems for SECONDS=60; a failure is made as small as can be
+  make stage07 repeat         the same bits each time? RUNS=100 of every variant (2 if simulated)
   make stage07 counters       what the kernel asks of the hardware, counted by the simulator
   make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
   make stage07 sanitize       look for races and bad accesses
+  make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
+                              (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
   make stage07 profile        Nsight Compute on one launch (needs a GPU)
   make validate               the simulator's counters beside a GPU's
   make trace N=4 D=2          the online softmax by hand
   make clean                  remove build/
 
 Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0|1
-           DTYPE=fp16|bf16   INIT=normal|uniform|large|onehot|ramp   SEED   REPS
+           DTYPE=fp16|bf16   SEED   REPS   GRID=full|small|big
+           INIT=normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan
+           SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds a launch)
            DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_80|sm_90a|...
 Stages:    $(STAGES)
@@ -197,23 +220,28 @@ help:
 clean:
 	rm -rf build
 
+# Output that goes to a pager or head which ends early (141: SIGPIPE) is no error.
+PIPED = || { code=$$?; [ $$code -eq 141 ] || exit $$code; }
+
 # `make stage07` alone builds; beside another goal it only selects.
 $(NUMBERS:%=stage%): $(if $(filter-out stage%,$(MAKECMDGOALS)),,$(KERNELS) $(PROGRAMS))
 	@:
 
 run: $(KERNELS) $(PROGRAMS)
-	@build/attention run $(FORWARD) $(SELECTED_DIRS)
+	@build/attention run $(FORWARD) $(SELECTED_DIRS) $(PIPED)
 
-grid: $(ALL_KERNELS) $(PROGRAMS)
-	@build/attention grid $(FORWARD) $(SELECTED_DIRS)
+grid fuzz repeat: $(ALL_KERNELS) $(PROGRAMS)
+	@build/attention $@ $(FORWARD) $(SELECTED_DIRS)
 
 # Both head sizes and masks, unless the user chooses. Without a GPU it says so before it builds.
 chosen = $(if $(filter-out file undefined,$(origin $1)),$($1))
 BENCH_VARIANTS := $(foreach d,$(or $(call chosen,D),64 128),$(foreach c,\
     $(or $(call chosen,CAUSAL),0 1),d$d_$(DTYPE)_$(if $(filter 1,$c),causal,full)))
 gpu:
-	@nvidia-smi -L >/dev/null 2>&1 || \
-	    { echo "bench measures times: it needs a GPU, and nvidia-smi finds none" >&2; exit 2; }
+	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(filter-out stage%,$(MAKECMDGOALS)) needs a GPU," \
+	    "and nvidia-smi finds none" >&2; exit 2; }
+ncu: gpu
+	@. tools/nsight.sh; need_ncu
 bench: export CUDA_LIB := $(CUDA_LIB)
 bench: export CUDA_VERSION := $(CUDA_VERSION)
 bench: export GOALS := $(MAKECMDGOALS)
@@ -221,12 +249,22 @@ bench: gpu $(foreach v,$(BENCH_VARIANTS),$(SELECTED_DIRS:%=%/$v.so)) $(PROGRAMS)
 	@tools/bench.sh build/attention $(FORWARD) $(foreach v,PEERS RESULTS,$(if $($v),'$v=$($v)')) \
 	    $(SELECTED_DIRS)
 
+# The roofs of the GPU are measured by a program of its own, with wgmma where there is such.
+PEAKS_ARCH := $(if $(filter sm_90,$(ARCH)),sm_90a,$(ARCH))
+PEAKS := build/$(PEAKS_ARCH)/peaks
+$(PEAKS): tools/peaks.cu build/toolchain.mk
+	@mkdir -p $(@D); echo "nvcc  $< ($(PEAKS_ARCH))" >&2
+	@$(NVCC) -std=c++17 -O3 -gencode arch=compute_$(PEAKS_ARCH:sm_%=%),code=$(PEAKS_ARCH) $< -o $@ \
+	    -cudart shared -L$(CUDA_LIB) -Xlinker -rpath,$(CUDA_LIB)
+roofline: export CUDA_VERSION := $(CUDA_VERSION)
+roofline: export GOALS := $(MAKECMDGOALS)
+roofline: ncu $(KERNELS) $(PROGRAMS) $(PEAKS)
+	@tools/roofline.sh build/attention $(PEAKS) $(FORWARD) \
+	    $(if $(RESULTS),'RESULTS=$(RESULTS)') $(SELECTED_DIRS)
+
 plot:
 	@tools/plot/plot.sh '$(RESULTS)'
 
-# Commands for one stage.
-$(foreach g,$(filter tune start grade,$(MAKECMDGOALS)),$(if $(filter 1,$(words $(STAGE_GOALS))),,\
-    $(error $g needs one stage: make stage07 $g)))
 tune: export KERNEL := $(KERNEL)
 tune: export NVCC := $(NVCC)
 tune: export NVCC_FLAGS := $(NVCC_FLAGS)
@@ -252,25 +290,25 @@ diff:
 	$(if $(call stage_of,$(FROM)),,$(error FROM must be one of: $(NUMBERS); not '$(FROM)'))
 	$(if $(call stage_of,$(TO)),,$(error TO must be one of: $(NUMBERS); not '$(TO)'))
 	@git --no-pager diff --no-index --patience stages/$(call stage_of,$(FROM))/kernel.cu \
-	    stages/$(call stage_of,$(TO))/kernel.cu || [ $$? -eq 1 ]
+	    stages/$(call stage_of,$(TO))/kernel.cu || [[ $$? -eq 1 || $$? -eq 141 ]]
 
 ptx: $(SELECTED_DIRS:%=%/$(VARIANT).ptx)
-	@cat $^
+	@cat $^ $(PIPED)
 
 counters: $(KERNELS) $(PROGRAMS)
-	@build/attention run $(FORWARD) DEVICE=sim COUNTERS=full $(SELECTED_DIRS)
+	@build/attention run $(FORWARD) DEVICE=sim COUNTERS=full $(SELECTED_DIRS) $(PIPED)
 
 annotate: $(KERNELS) $(PROGRAMS)
 	@build/attention run $(filter-out 'FORMAT=html',$(FORWARD)) DEVICE=sim \
-	    COUNTERS=$(if $(filter html,$(FORMAT)),html,source) $(SELECTED_DIRS)
+	    COUNTERS=$(if $(filter html,$(FORMAT)),html,source) $(SELECTED_DIRS) $(PIPED)
 
-validate: $(KERNELS) $(PROGRAMS)
+validate: ncu $(KERNELS) $(PROGRAMS)
 	@tools/validate.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
-profile: $(KERNELS) $(PROGRAMS)
+profile: ncu $(KERNELS) $(PROGRAMS)
 	@tools/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
-sanitize: $(KERNELS) $(PROGRAMS)
+sanitize: $(KERNELS) $(SELECTED_DIRS:%=%/d$(D)_$(DTYPE)_causal.so) $(PROGRAMS)
 	@tools/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 trace:
@@ -299,7 +337,7 @@ LAB_FORWARD = $(strip $(foreach v,FORMAT LINE INSTR PTX CLEAN,$(if $($v),'$v=$($
 # A stage asked for by name does not silently become one for another architecture.
 named = $(foreach n,$(STAGE_GOALS) $(FROM) $(TO),$(call stage_of,$n))
 ARCH_GIVEN := $(filter command environment,$(firstword $(origin ARCH)))
-ifneq ($(and $(ARCH_GIVEN),$(filter $(SASS_GOALS),$(MAKECMDGOALS))),)
+ifneq ($(ARCH_GIVEN),)
 $(foreach s,$(filter $(SM_90A),$(named)),$(if $(filter-out sm_90a,$(ARCH)),\
     $(error $s needs sm_90a: ARCH must be one of: sm_90a; not '$(ARCH)')))
 endif
@@ -321,13 +359,13 @@ test: export SIGNED := $(SIGNED)
 test: export BASELINE := $(BASELINE)
 
 sass: $(KERNELS) $(LAB)
-	@$(LAB_RUN) show $(LAB_FORWARD) $(KERNELS)
+	@$(LAB_RUN) show $(LAB_FORWARD) $(KERNELS) $(PIPED)
 
 count: $(KERNELS) $(LAB)
-	@$(LAB_RUN) count $(LAB_FORWARD) $(KERNELS)
+	@$(LAB_RUN) count $(LAB_FORWARD) $(KERNELS) $(PIPED)
 
 sass-ladder: $(KERNELS) $(LAB)
-	@$(LAB_RUN) ladder $(LAB_FORWARD) $(KERNELS)
+	@$(LAB_RUN) ladder $(LAB_FORWARD) $(KERNELS) $(PIPED)
 
 sass-baseline: $(BASELINE) $(LAB)
 	@tools/sass/baseline.sh $(BASELINE) >build/sass_counts.md
@@ -341,7 +379,7 @@ pair = $(foreach v,FROM TO,$(if $(call stage_of,$($v)),$(call dir_of,$(call stag
     $(error $v must be one of: $(NUMBERS); not '$($v)')))
 PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(pair))
 sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
-	@$(LAB_RUN) diff $(LAB_FORWARD) $(PAIR:%=%/$(VARIANT).so)
+	@$(LAB_RUN) diff $(LAB_FORWARD) $(PAIR:%=%/$(VARIANT).so) $(PIPED)
 
 # Times and counters of what can run here; a stage that cannot is left out of the page.
 COMPARISON := build/compare/$(FROM)_$(TO)_$(VARIANT)
@@ -365,3 +403,18 @@ grade: export LAB := $(LAB)
 grade: export CHECK := $(LAB_RUN) check
 grade: $(REFERENCE)/d128_fp16_full.so $(PROGRAMS)
 	@tools/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention
+
+# ---- Mutation testing: would the checks notice a mistake in a stage? -----------------------------
+.PHONY: mutate
+MUTATE := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/mutate/*.c))
+build/mutate: $(MUTATE) build/host/common/error.o
+	@echo "link  $@" >&2
+	@$(CC) $^ -o $@
+test: build/mutate
+mutate: export NVCC := $(NVCC)
+mutate: export NVCC_FLAGS := $(NVCC_FLAGS)
+mutate: export VARIANTS := $(VARIANTS)
+mutate: export CHECK := $(LAB_RUN) check
+$(foreach v,MUTANTS SEED JOBS,$(eval mutate: export $v := $($v)))
+mutate: $(PROGRAMS) build/mutate $(LAB)
+	@tools/mutate/mutate.sh build/attention $(SELECTED_DIRS)

@@ -20,7 +20,15 @@ bool buffer_create(const char *name, size_t bytes, Buffer *buffer, Error *error)
     *buffer = (Buffer){.name = name, .bytes = bytes};
     if (bytes == 0) return true;
     buffer->guard = counters_simulated() ? 0 : GUARD_BYTES;
-    if (!CUDA_OK(cudaMalloc(&memory, bytes + 2 * buffer->guard), error)) return false;
+    const cudaError_t code = cudaMalloc(&memory, bytes + 2 * buffer->guard);
+    if (code == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return error_set(error, STATUS_SKIP,
+                         "the device has no memory left for %s, %zu bytes (%.1f GiB): choose a "
+                         "smaller B, H, N or NKV",
+                         name, bytes, (double)bytes / (1 << 30));
+    }
+    if (!CUDA_OK(code, error)) return false;
     buffer->data = (unsigned char *)memory + buffer->guard;
     if (buffer->guard == 0) return true;
     fill_guard(band);
@@ -64,7 +72,9 @@ bool buffer_intact(const Buffer *buffer, Error *error) {
 }
 
 void buffer_free(Buffer *buffer) {
-    if (buffer->data && cudaFree(buffer->data - buffer->guard) != cudaSuccess)
+    Error ignored;
+    if (buffer->data && device_usable(&ignored) &&
+        cudaFree(buffer->data - buffer->guard) != cudaSuccess)
         cudaGetLastError(); /* after a fault: nobody else's error */
     *buffer = (Buffer){0};
 }

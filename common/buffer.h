@@ -17,7 +17,7 @@ typedef struct Buffer {
     size_t guard; /* bytes of a band */
 } Buffer;
 
-/* Allocates `bytes` (0 is allowed) and writes the bands. */
+/* Allocates `bytes` (0 is allowed) and writes the bands. No memory: STATUS_SKIP. */
 bool buffer_create(const char *name, size_t bytes, Buffer *buffer, Error *error);
 
 /* Fills the data with 0xFF bytes, a NaN in every float type. */
@@ -33,6 +33,7 @@ bool buffer_read(const Buffer *buffer, void *host, Error *error);
  */
 bool buffer_intact(const Buffer *buffer, Error *error);
 
+/* Does nothing on the device once it is lost: freeing would wait for its kernel. */
 void buffer_free(Buffer *buffer);
 
 #endif

@@ -13,7 +13,8 @@
  * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
  *
  * Where the truth is infinite or NaN the result must be the same infinity or a NaN; everywhere
- * else it must be finite. That holds for the rows that were not compared too: their truth is not
+ * else it must be finite. A NaN passes as well where the truth says so (nan_too, see oracle.h).
+ * Rows that were not compared must be finite too, unless their inputs are not: their truth is not
  * known, but an element that no kernel wrote is still the NaN it was filled with.
  */
 #ifndef CHECK_H
@@ -42,8 +43,10 @@ CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth 
 
 /* The parts of the rule, for explain.c: |got - truth| of one number (0 for the infinity or the NaN
  * that is due, NaN or inf where only one of the two is), right if `error <= tolerance`, which a NaN
- * fails; and the tolerance of O in compared row r and of LSE. */
+ * fails; the same for element i of truth->O; and the tolerance of O in compared row r and of LSE.
+ */
 double check_error(double got, double truth);
+double check_O_error(const Truth *truth, size_t i, double got);
 double check_row_tolerance(const Problem *problem, const Truth *truth, size_t r);
 double check_lse_tolerance(const Rows *rows, const Truth *truth);
 

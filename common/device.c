@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Dense fp16 tensor operations with fp32 accumulation, a multiprocessor a clock, and the boost
  * clock that the published peak is stated at (0: the clock that the device reports).
@@ -21,6 +22,11 @@ static const Peak peaks[] = {
     {80, 2048, 2048, 1410}, {86, 1024, 512, 0},      {89, 1024, 512, 0},
     {90, 4096, 4096, 1830}, {100, 8192, 8192, 1856}, {120, 1024, 512, 0},
 };
+
+static const double SPIN_SECONDS = 0.05; /* before the processor is left to others */
+
+/* The one piece of state here: the runtime, too, has one device context a process. */
+static bool lost;
 
 bool cuda_ok(cudaError_t code, const char *expression, const char *file, int line, Error *error) {
     if (code == cudaSuccess) return true;
@@ -86,9 +92,37 @@ bool device_memory_free(size_t *bytes, Error *error) {
     return CUDA_OK(cudaMemGetInfo(bytes, &total), error);
 }
 
-bool device_survived(void) {
-    if (cudaDeviceSynchronize() == cudaSuccess) return true;
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+bool device_wait(const Device *device, Error *error) {
+    const double started = now();
+    while (cudaStreamQuery(NULL) == cudaErrorNotReady) {
+        const double waited = now() - started;
+        if (waited > device->limit) {
+            lost = true;
+            return error_set(error, STATUS_FAIL,
+                             "it did not end within %d s, and the device is still busy with it: a "
+                             "loop or a wait that never ends? (LIMIT=%d waits longer)",
+                             device->limit, 10 * device->limit);
+        }
+        if (waited > SPIN_SECONDS) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    cudaGetLastError(); /* "not ready" is no error of a launch to come */
+    return CUDA_OK(cudaDeviceSynchronize(), error);
+}
+
+void device_restore(const Device *device) {
+    if (lost || cudaDeviceSynchronize() == cudaSuccess) return;
     cudaDeviceReset();
+    lost = cudaSetDevice(device->index) != cudaSuccess || cudaFree(NULL) != cudaSuccess;
     cudaGetLastError();
-    return false;
+}
+
+bool device_usable(Error *error) {
+    return !lost || error_set(error, STATUS_SKIP,
+                              "not run: the device is lost since a kernel before failed on it");
 }

@@ -20,6 +20,7 @@ typedef struct Device {
     size_t memory_total, memory_free; /* bytes, when it was opened */
     int driver, runtime;              /* versions, 1000 * major + 10 * minor */
     double peak_tflops; /* dense fp16/bf16 tensor cores, fp32 accumulation; 0: unknown */
+    int limit;          /* seconds that a launch may take; device_open leaves 0 */
 } Device;
 
 /* True if `code` is cudaSuccess; else stores STATUS_FAIL and a sentence with the expression, its
@@ -36,8 +37,16 @@ bool device_open(int index, Device *device, Error *error);
 /* Bytes free now. */
 bool device_memory_free(size_t *bytes, Error *error);
 
-/* After a fault a GPU's context answers every call with the same error. Returns true if the device
- * still works; otherwise resets it, which frees all its memory, and returns false. */
-bool device_survived(void);
+/* Waits until the device has done what was asked of it. If that takes longer than device->limit,
+ * it returns false with a sentence about the kernel, and the device is lost. */
+bool device_wait(const Device *device, Error *error);
+
+/* After a fault a GPU's context answers every call with the same error. Resets a device that does,
+ * which frees all its memory; if it does not work then either, it is lost. */
+void device_restore(const Device *device);
+
+/* False, with STATUS_SKIP, once the device is lost to this process: any further call would fail, or
+ * wait for a kernel that never ends. */
+bool device_usable(Error *error);
 
 #endif

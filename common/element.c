@@ -70,3 +70,10 @@ double element_ulp(ElementType type, double value) {
     if (value != 0) exponent = ilogb(value);
     return ldexp(1.0, (exponent > least_exponent ? exponent : least_exponent) - fraction_bits);
 }
+
+size_t elements_not_finite(ElementType type, const uint16_t *elements, size_t count) {
+    const uint16_t exponent = type == TYPE_BF16 ? 0x7f80 : 0x7c00; /* all ones: inf or NaN */
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) found += (elements[i] & exponent) == exponent;
+    return found;
+}

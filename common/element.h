@@ -6,6 +6,7 @@
 #ifndef ELEMENT_H
 #define ELEMENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum ElementType { TYPE_FP16, TYPE_BF16 } ElementType;
@@ -22,5 +23,8 @@ float element_to_float(ElementType type, uint16_t bits);
 
 /* The distance between neighbouring numbers of the type at the size of a finite `value`. */
 double element_ulp(ElementType type, double value);
+
+/* How many of `count` elements are inf or NaN. */
+size_t elements_not_finite(ElementType type, const uint16_t *elements, size_t count);
 
 #endif

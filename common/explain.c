@@ -26,7 +26,7 @@ static void mark_wrong(const Failure *f) {
     for (size_t r = 0; r < f->rows->count; r++) {
         const double tolerance = check_row_tolerance(f->problem, f->truth, r);
         for (size_t i = r * f->d; i < (r + 1) * f->d; i++)
-            f->wrong[i] = !(check_error(got_O(f, r, i % f->d), f->truth->O[i]) <= tolerance);
+            f->wrong[i] = !(check_O_error(f->truth, i, got_O(f, r, i % f->d)) <= tolerance);
     }
 }
 

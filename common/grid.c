@@ -4,21 +4,43 @@
 #include "report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LISTED_FAILURES = 10 }; /* of a stage */
 
 static const int full_lengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, 1000};
 static const int small_lengths[] = {1, 2, 17, 64, 65, 129, 200};
-static const Init inits[] = {INIT_NORMAL, INIT_LARGE};
+static const Init hard_inits[] = {INIT_TINY,     INIT_EQUAL,    INIT_ZEROS,
+                                  INIT_DOMINANT, INIT_INFINITE, INIT_NAN};
 enum {
     FULL_LENGTHS = sizeof full_lengths / sizeof full_lengths[0],
     SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],
+    HARD_INITS = sizeof hard_inits / sizeof hard_inits[0],
     VARIANTS = 8,
-    INITS = 2,
     COMBINATIONS = 18 /* of batch, heads and kv_heads */
 };
+
+/* Shapes beside the pairs of lengths: long and thin ones, and more heads than the y and the z of a
+ * launch grid can count. */
+static const AttentionProblem more_shapes[] = {
+    {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 1, .seq_kv = 10000},
+    {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 10000, .seq_kv = 1},
+    {.batch = 1, .heads = 65537, .kv_heads = 1, .seq_q = 1, .seq_kv = 2},
+    {.batch = 65537, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = 1}};
+enum { LONG_SHAPES = 2, MORE_SHAPES = 4, BIG_SHAPES = 5 }; /* the long ones come first */
+
+/* More than 2^31 elements: Q and O of one head, then of many; K and V of many heads, then of one;
+ * scores. */
+static AttentionProblem big_shape(int number, int d) {
+    const int rows = (int)((1u << 31) / (unsigned)d) + 77, heads = 32 * 64;
+    const AttentionProblem shapes[BIG_SHAPES] = {
+        {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = rows, .seq_kv = 17},
+        {.batch = 32, .heads = 64, .kv_heads = 1, .seq_q = rows / heads + 1, .seq_kv = 17},
+        {.batch = 32, .heads = 64, .kv_heads = 64, .seq_q = 1, .seq_kv = rows / heads + 1},
+        {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = rows},
+        {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 46400, .seq_kv = 46400}};
+    return shapes[number];
+}
 
 /* batch, heads, kv_heads number 0 .. COMBINATIONS - 1. */
 static void set_heads(int combination, AttentionProblem *shape) {
@@ -39,9 +61,9 @@ typedef struct Grid {
     const Options *options;
     const Device *device;
     FILE *text; /* stderr if stdout carries JSON */
-    const int *lengths;
-    int length_count;
-    bool small;      /* each pair of lengths has one INIT, not both */
+    GridSize size;
+    const int *lengths; /* of which all pairs are shapes, and after them so many more */
+    int length_count, more;
     int done, total; /* cases */
     Summary summaries[MAX_STAGES];
 } Grid;
@@ -53,24 +75,40 @@ static bool set_variant(const Options *options, int variant, Problem *problem) {
     problem->d = variant & 1 ? 128 : 64;
     problem->type = variant & 2 ? TYPE_BF16 : TYPE_FP16;
     problem->causal = variant & 4;
-    problem->shape.scale = (float)(1 / sqrt(problem->d));
+    problem->shape.scale = problem_scale(problem->d);
     return wanted(options->d, problem->d) && wanted(options->dtype, (int)problem->type) &&
            wanted(options->causal, problem->causal);
 }
 
-/* The case of this pair of lengths, variant and init, each counted whether it is wanted or not, so
- * that a case keeps its seed and heads when the options leave others out. */
-static TrialSetup make_case(const Grid *grid, const Problem *problem, int pair, int variant,
+static int pairs(const Grid *grid) { return grid->length_count * grid->length_count; }
+
+/* Everything but the scale, which the variant has set. */
+static void set_shape(const Grid *grid, int number, int combination, Problem *problem) {
+    AttentionProblem shape = {.seq_kv = 1};
+    if (grid->size == GRID_BIG) {
+        shape = big_shape(number, problem->d);
+    } else if (number >= pairs(grid)) {
+        shape = more_shapes[number - pairs(grid)];
+    } else {
+        set_heads(combination % COMBINATIONS, &shape);
+        shape.seq_q = grid->lengths[number / grid->length_count];
+        shape.seq_kv = grid->lengths[number % grid->length_count];
+    }
+    shape.scale = problem->shape.scale;
+    problem->shape = shape;
+}
+
+/* The case of this shape, variant and init, each counted whether it is wanted or not, so that a
+ * case keeps its seed and heads when the options leave others out. */
+static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape, int variant,
                             int init) {
-    const int number = (pair * VARIANTS + variant) * INITS + init;
+    const int number = (shape * VARIANTS + variant) * INITS + init;
     TrialSetup setup = {.problem = *problem,
-                        .init = inits[init],
+                        .init = (Init)init,
                         .seed = mix64(grid->options->seed + (uint64_t)number) >> 33,
                         .lse = number % 7 != 0,
                         .work = ROWS_WORK_GRID};
-    set_heads((pair + variant * INITS + init) % COMBINATIONS, &setup.problem.shape);
-    setup.problem.shape.seq_q = grid->lengths[pair / grid->length_count];
-    setup.problem.shape.seq_kv = grid->lengths[pair % grid->length_count];
+    set_shape(grid, shape, shape + 2 * variant + init, &setup.problem);
     return setup;
 }
 
@@ -126,10 +164,26 @@ static bool open_stages(Grid *grid, const Problem *variant, Stage stages[], Erro
     return true;
 }
 
-/* Both inits on the full grid; on the small one they take turns, unless INIT chooses. */
-static bool has_init(const Grid *grid, int variant, int pair, int init) {
-    if (grid->options->init != OPTION_UNSET) return grid->options->init == (int)inits[init];
-    return !grid->small || (variant + pair) % INITS == init;
+/* INIT, if it chooses. Else normal, large and one of the hard ones; of these the small grid has one
+ * a case, and the big one, which is about indices, always normal. */
+static bool has_init(const Grid *grid, int variant, int shape, int init) {
+    const uint64_t number = (uint64_t)shape * VARIANTS + (uint64_t)variant;
+    const Init hard = hard_inits[mix64(number) % HARD_INITS];
+    const Init turns[] = {INIT_NORMAL, INIT_LARGE, INIT_NORMAL, hard};
+    if (grid->options->init != OPTION_UNSET) return grid->options->init == init;
+    if (grid->size == GRID_BIG) return init == INIT_NORMAL;
+    if (grid->size == GRID_SMALL) return (Init)init == turns[(variant + shape) % 4];
+    return init == INIT_NORMAL || init == INIT_LARGE || (Init)init == hard;
+}
+
+/* The small grid has the long shapes with D=64 and DTYPE=fp16 alone. */
+static bool has_shape(const Grid *grid, const Problem *variant, int shape) {
+    return grid->size != GRID_SMALL || shape < pairs(grid) ||
+           (variant->d == 64 && variant->type == TYPE_FP16);
+}
+
+static bool has_case(const Grid *grid, const Problem *problem, int variant, int shape, int init) {
+    return has_shape(grid, problem, shape) && has_init(grid, variant, shape, init);
 }
 
 static bool run_variant(Grid *grid, int variant, Error *error) {
@@ -137,10 +191,10 @@ static bool run_variant(Grid *grid, int variant, Error *error) {
     Problem problem;
     if (!set_variant(grid->options, variant, &problem)) return true;
     const bool opened = open_stages(grid, &problem, stages, error);
-    for (int pair = 0; opened && pair < grid->length_count * grid->length_count; pair++) {
+    for (int shape = 0; opened && shape < pairs(grid) + grid->more; shape++) {
         for (int init = 0; init < INITS; init++) {
-            if (!has_init(grid, variant, pair, init)) continue;
-            const TrialSetup setup = make_case(grid, &problem, pair, variant, init);
+            if (!has_case(grid, &problem, variant, shape, init)) continue;
+            const TrialSetup setup = make_case(grid, &problem, shape, variant, init);
             run_case(grid, &setup, stages);
         }
     }
@@ -149,13 +203,12 @@ static bool run_variant(Grid *grid, int variant, Error *error) {
 }
 
 static int count_cases(const Grid *grid) {
-    const int pairs = grid->length_count * grid->length_count;
     Problem problem;
     int count = 0;
     for (int variant = 0; variant < VARIANTS; variant++) {
         if (!set_variant(grid->options, variant, &problem)) continue;
-        for (int i = 0; i < pairs * INITS; i++)
-            count += has_init(grid, variant, i / INITS, i % INITS);
+        for (int i = 0; i < (pairs(grid) + grid->more) * INITS; i++)
+            count += has_case(grid, &problem, variant, i / INITS, i % INITS);
     }
     return count;
 }
@@ -180,17 +233,30 @@ static int report_summaries(const Grid *grid) {
     return failed ? STATUS_FAIL : all_skipped ? STATUS_SKIP : STATUS_PASS;
 }
 
+static void set_size(Grid *grid) {
+    const GridSize usual = grid->device->simulated ? GRID_SMALL : GRID_FULL;
+    grid->size = grid->options->grid == OPTION_UNSET ? usual : (GridSize)grid->options->grid;
+    if (grid->size == GRID_FULL) {
+        grid->lengths = full_lengths;
+        grid->length_count = FULL_LENGTHS;
+        grid->more = MORE_SHAPES;
+    } else if (grid->size == GRID_SMALL) {
+        grid->lengths = small_lengths;
+        grid->length_count = SMALL_LENGTHS;
+        grid->more = LONG_SHAPES;
+    } else {
+        grid->more = BIG_SHAPES;
+    }
+}
+
 int grid_command(const Options *options, const Device *device) {
     Error error;
     Grid grid = {.options = options, .device = device, .text = options->json ? stderr : stdout};
-    grid.small = options->grid == OPTION_UNSET ? device->simulated : options->grid == GRID_SMALL;
-    grid.lengths = grid.small ? small_lengths : full_lengths;
-    grid.length_count = grid.small ? SMALL_LENGTHS : FULL_LENGTHS;
+    set_size(&grid);
     grid.total = count_cases(&grid);
     if (!options_no_shape(options, "grid", &error) ||
-        (grid.total == 0 &&
-         !error_set(&error, STATUS_USAGE, "INIT=%s: allowed in grid are normal and large",
-                    init_name((Init)options->init))))
+        (grid.size == GRID_BIG && device->simulated &&
+         !error_set(&error, STATUS_SKIP, "GRID=big: its tensors are too large to simulate")))
         return error_exit(&error);
     report_device(grid.text, device);
     for (int variant = 0; variant < VARIANTS; variant++)

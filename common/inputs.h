@@ -12,13 +12,40 @@
  *            V tells where it was read: columns 0 1 2 3 hold j mod 256, j / 256 mod 256, KV head
  *            mod 256, batch mod 256, and so on again from column 4; so O_i = V_t exactly.
  *   ramp     Q, K = ((row + column) mod 16 - 7.5) / 8, V = (row mod 64 + column) / 64
+ *
+ * Hard ones, each N(0, 1) but for what is said:
+ *
+ *   tiny      subnormal numbers: in Q the even columns, in K the odd ones, V as a whole; the other
+ *             columns of Q and K are so large that the logits, about N(0, 1 / 8^2), come from the
+ *             subnormals: to flush them to zero makes all weights equal
+ *   equal     all keys of a KV head are the same: every weight is 1 / visible_keys
+ *   zeros     Q, K, V are +0 or -0: O = 0, LSE = log(visible_keys)
+ *   dominant  one key of each KV head outweighs all others, by logits of 181 and more: Q is 16 in
+ *             column 0, K 128 there in that key and 0 in the others
+ *   infinite  one element is +inf or -inf: of Q if seed mod 3 is 0, of K if 1, of V if 2. If it is
+ *             of Q, then K is positive in its column: all scores of its row are infinities of one
+ *             sign
+ *   nan       one element is NaN: of Q, K or V as above
  */
 #ifndef INPUTS_H
 #define INPUTS_H
 
 #include "problem.h"
 
-typedef enum Init { INIT_NORMAL, INIT_UNIFORM, INIT_LARGE, INIT_ONEHOT, INIT_RAMP } Init;
+typedef enum Init {
+    INIT_NORMAL,
+    INIT_UNIFORM,
+    INIT_LARGE,
+    INIT_ONEHOT,
+    INIT_RAMP,
+    INIT_TINY,
+    INIT_EQUAL,
+    INIT_ZEROS,
+    INIT_DOMINANT,
+    INIT_INFINITE,
+    INIT_NAN
+} Init;
+enum { INITS = INIT_NAN + 1 };
 typedef enum Tensor { TENSOR_Q, TENSOR_K, TENSOR_V } Tensor;
 
 typedef struct Inputs {
@@ -34,7 +61,8 @@ uint64_t mix64(uint64_t bits);
 /* The element before it is rounded to the element type. */
 float inputs_value(const Problem *problem, Init init, uint64_t seed, Tensor tensor, size_t index);
 
-/* Allocates and fills the three tensors by `threads` threads (0: one a processor). */
+/* Allocates and fills the three tensors by `threads` threads (0: one a processor). STATUS_SKIP if
+ * the host has no memory for them and for O and LSE. */
 bool inputs_create(const Problem *problem, Init init, uint64_t seed, int threads, Inputs *inputs,
                    Error *error);
 

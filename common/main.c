@@ -1,11 +1,13 @@
-/* attention run|grid|bench [KEY=VALUE]... STAGE_DIR...
+/* attention run|grid|bench|fuzz|repeat [KEY=VALUE]... STAGE_DIR...
  *
  * The same files make two programs: build/attention on the CUDA runtime and build/attention-sim on
  * the simulator. DEVICE=sim, or DEVICE=auto without a GPU that can run one of the stages, makes the
  * first replace itself by the second. */
 #include "bench.h"
 #include "counters.h"
+#include "fuzz.h"
 #include "grid.h"
+#include "repeat.h"
 #include "run.h"
 
 #include <limits.h>
@@ -13,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] = "usage: attention run|grid|bench [KEY=VALUE]... STAGE_DIR...\n";
+static const char usage[] =
+    "usage: attention run|grid|bench|fuzz|repeat [KEY=VALUE]... STAGE_DIR...\n";
 
 typedef struct Command {
     const char *name;
@@ -21,7 +24,9 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
-    {"run", run_command}, {"grid", grid_command}, {"bench", bench_command}};
+    {"run", run_command},   {"grid", grid_command},     {"bench", bench_command},
+    {"fuzz", fuzz_command}, {"repeat", repeat_command},
+};
 
 static const Command *find_command(const char *name) {
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -65,6 +70,18 @@ static const char *why_not_here(const Options *options, const Device *device) {
     return "no GPU here can run the stages";
 }
 
+/* What was printed has to have arrived. A device that is lost may still run a kernel, for which the
+ * runtime's own exit would wait. */
+static int finish(int code) {
+    Error error;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        error_set(&error, STATUS_FAIL, "standard output cannot be written: is the disk full?");
+        code = error_exit(&error);
+    }
+    if (!device_usable(&error)) _exit(code);
+    return code;
+}
+
 int main(int count, char *arguments[]) {
     Options options;
     Error error;
@@ -87,7 +104,9 @@ int main(int count, char *arguments[]) {
         return error_exit(&error);
     }
     if (!simulator && options.device == DEVICE_SIM)
-        return become_simulator(arguments, "DEVICE=sim was asked for");
+        return become_simulator(arguments, options.counters == COUNTERS_TABLE
+                                               ? "DEVICE=sim was asked for"
+                                               : "the counters are the simulator's");
     if (!simulator && options.device == DEVICE_AUTO && device_count() == 0)
         return become_simulator(arguments, "no GPU was found");
     if (!device_open(simulator ? 0 : options.gpu, &device, &error)) return error_exit(&error);
@@ -95,5 +114,7 @@ int main(int count, char *arguments[]) {
         const char *why = why_not_here(&options, &device);
         if (why) return become_simulator(arguments, why);
     }
-    return command->run(&options, &device);
+    device.limit = options.limit;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* an interrupted command leaves no half of a line */
+    return finish(command->run(&options, &device));
 }

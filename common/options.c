@@ -2,8 +2,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct Variable {
     const char *name;
     size_t offset;
     int least;
-    const char *words; /* "full|small"; NULL: a number of at least `least` */
+    const char *words; /* "full|small|big"; NULL: a number of at least `least` */
 } Variable;
 
 static const Variable variables[] = {
@@ -27,14 +27,18 @@ static const Variable variables[] = {
     {"D", offsetof(Options, d), 0, "64|128"},
     {"CAUSAL", offsetof(Options, causal), 0, "0|1"},
     {"DTYPE", offsetof(Options, dtype), 0, "fp16|bf16"},
-    {"INIT", offsetof(Options, init), 0, "normal|uniform|large|onehot|ramp"},
+    {"INIT", offsetof(Options, init), 0,
+     "normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan"},
     {"LSE", offsetof(Options, lse), 0, "0|1"},
     {"DEVICE", offsetof(Options, device), 0, "auto|gpu|sim"},
     {"GPU", offsetof(Options, gpu), 0, NULL},
     {"FORMAT", offsetof(Options, json), 0, "text|json"},
     {"REPS", offsetof(Options, reps), 0, NULL},
     {"COUNTERS", offsetof(Options, counters), 0, "table|full|source|html"},
-    {"GRID", offsetof(Options, grid), 0, "full|small"},
+    {"GRID", offsetof(Options, grid), 0, "full|small|big"},
+    {"RUNS", offsetof(Options, runs), 1, NULL},
+    {"LIMIT", offsetof(Options, limit), 1, NULL},
+    {"SECONDS", offsetof(Options, seconds), 1, NULL},
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
@@ -95,13 +99,29 @@ static bool set_seqs(const char *text, Options *options, Error *error) {
     return true;
 }
 
+static bool set_seed(const char *text, Options *options, Error *error) {
+    options->seed_given = true;
+    return whole_number(text, UINT64_MAX, &options->seed) ||
+           error_set(error, STATUS_USAGE, "SEED=%s: allowed are whole numbers from 0 to 2^64-1",
+                     text);
+}
+
+static bool set_scale(const char *text, Options *options, Error *error) {
+    char *end;
+    options->scale = strtod(text, &end);
+    return (*end == '\0' && options->scale >= FLT_MIN && options->scale <= FLT_MAX) ||
+           error_set(error, STATUS_USAGE, "SCALE=%s: allowed are numbers from 1.2e-38 to 3.4e38",
+                     text);
+}
+
 static bool set_key(const char *key, const char *value, Options *options, Error *error) {
-    if (strcmp(key, "SEED") == 0) {
-        if (*value == '\0' || whole_number(value, UINT64_MAX, &options->seed)) return true;
-        return error_set(error, STATUS_USAGE, "SEED=%s: allowed are whole numbers from 0 to 2^64-1",
-                         value);
-    }
-    if (strcmp(key, "SEQS") == 0) return *value == '\0' || set_seqs(value, options, error);
+    static const struct {
+        const char *name;
+        bool (*set)(const char *text, Options *options, Error *error);
+    } others[] = {{"SEED", set_seed}, {"SEQS", set_seqs}, {"SCALE", set_scale}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(key, others[i].name) == 0)
+            return *value == '\0' || others[i].set(value, options, error);
     for (int i = 0; i < VARIABLES; i++)
         if (strcmp(key, variables[i].name) == 0)
             return *value == '\0' || set_variable(&variables[i], value, options, error);
@@ -111,8 +131,8 @@ static bool set_key(const char *key, const char *value, Options *options, Error 
         strcat(names, variables[i].name);
         strcat(names, " ");
     }
-    return error_set(error, STATUS_USAGE, "%s=%s: unknown variable; allowed are %sSEED SEQS", key,
-                     value, names);
+    return error_set(error, STATUS_USAGE, "%s=%s: unknown variable; allowed are %sSEED SEQS SCALE",
+                     key, value, names);
 }
 
 bool options_parse(int count, char *const arguments[], Options *options, Error *error) {
@@ -126,6 +146,9 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
                          .dtype = OPTION_UNSET,
                          .init = OPTION_UNSET,
                          .grid = OPTION_UNSET,
+                         .runs = OPTION_UNSET,
+                         .limit = 60,
+                         .seconds = 60,
                          .seed = 1,
                          .lse = 1};
     for (int i = 0; i < count; i++) {
@@ -152,12 +175,13 @@ bool options_problem(const Options *options, bool simulated, Problem *problem, E
     const int heads = or_default(options->heads, simulated ? 2 : 16);
     const int seq_q = or_default(options->seq_q, simulated ? 256 : 4096);
     const int d = or_default(options->d, 128);
+    const float scale = options->scale > 0 ? (float)options->scale : problem_scale(d);
     *problem = (Problem){.shape = {.batch = or_default(options->batch, simulated ? 1 : 4),
                                    .heads = heads,
                                    .kv_heads = or_default(options->kv_heads, simulated ? 1 : heads),
                                    .seq_q = seq_q,
                                    .seq_kv = or_default(options->seq_kv, seq_q),
-                                   .scale = (float)(1 / sqrt(d))},
+                                   .scale = scale},
                          .d = d,
                          .type = (ElementType)or_default(options->dtype, TYPE_FP16),
                          .causal = or_default(options->causal, 0) != 0};

@@ -9,7 +9,7 @@
 enum { OPTION_UNSET = -1, MAX_SEQS = 32 };
 
 typedef enum DeviceChoice { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM } DeviceChoice;
-typedef enum GridSize { GRID_FULL, GRID_SMALL } GridSize;
+typedef enum GridSize { GRID_FULL, GRID_SMALL, GRID_BIG } GridSize;
 typedef enum CountersView {
     COUNTERS_TABLE,  /* a few columns a stage */
     COUNTERS_FULL,   /* by kernel and instruction class */
@@ -25,6 +25,8 @@ typedef struct Options {
     int dtype;                                    /* DTYPE, an ElementType */
     int init;                                     /* INIT, an Init */
     uint64_t seed;                                /* SEED; default 1 */
+    bool seed_given;                              /* false: fuzz makes one */
+    double scale;                                 /* SCALE; 0: 1 / sqrt(D) */
     int lse;                                      /* LSE=0: run with LSE = NULL; default 1 */
     int device;                                   /* DEVICE, a DeviceChoice; default auto */
     int gpu;                                      /* GPU index; default 0 */
@@ -32,6 +34,9 @@ typedef struct Options {
     int reps;                                     /* REPS; 0: until the median is stable */
     int counters;                                 /* COUNTERS, a CountersView; default table */
     int grid;                                     /* GRID, a GridSize */
+    int runs;                                     /* RUNS of a stage on a problem */
+    int limit;                                    /* LIMIT, seconds a launch; default 60 */
+    int seconds;                                  /* SECONDS of fuzz; default 60 */
     int seqs[MAX_SEQS], seq_count;                /* SEQS, sequence lengths of bench; 0: all */
     const char *stages[MAX_STAGES];               /* folders, as given */
     int stage_count;

@@ -6,11 +6,14 @@
  *
  * over the keys that the row sees. No key, or only logits of -inf: O = 0, LSE = -inf. Otherwise
  * IEEE arithmetic decides: a logit of NaN or +inf makes the whole row NaN. An inf or NaN in V_j
- * reaches O only if w_j is not 0, so a key that is masked or out of reach has no influence.
+ * reaches O only if w_j is not 0. A kernel may fall behind that: on tensor cores a key that has no
+ * weight, masked or not, is still multiplied, and 0 * inf is NaN. So a NaN is right as well in a
+ * column in which V of the KV head holds an inf or NaN (attention.h), and nowhere else.
  *
  * The low-precision reference follows FlashAttention-2 (Dao 2023, Algorithm 1) as a kernel with
- * tensor cores does: products and sums in fp32, w_j rounded to the element type before it meets V,
- * the sum of w_j in fp32 before that rounding, O rounded to the element type at the end.
+ * tensor cores does: products and sums in fp32; w_j 0 below 2^-120, for a kernel flushes
+ * subnormals, and rounded to the element type before it meets V; the sum of w_j in fp32 before that
+ * rounding; O rounded to the element type.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -25,6 +28,9 @@ typedef struct Truth {
     double *low_LSE;     /* [rows] */
     double *sensitivity; /* [rows] max_j |S_j| * max_c sum_j P_j |V_jc|: how far O moves if logits
                             change by a relative error of 1 */
+    bool *nan_too;       /* [rows, d] NaN is right, too */
+    bool *finite;        /* [all rows of the problem] no inf or NaN in the row's q nor in K and V of
+                            its KV head, so none is due in its O; NULL if all rows are compared */
 } Truth;
 
 /* One row in fp64. q: [d], K and V: [keys, d], scratch: [keys + d]; results O: [d] and, one number

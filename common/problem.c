@@ -1,6 +1,7 @@
 #include "problem.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 
 /* The product of the factors into *product, false if it leaves 63 bits. */
@@ -42,6 +43,8 @@ bool problem_check(const Problem *problem, Error *error) {
                          s->batch, s->heads, s->seq_q, s->seq_kv, problem->d);
     return true;
 }
+
+float problem_scale(int d) { return (float)(1 / sqrt(d)); }
 
 size_t problem_rows(const Problem *p) {
     return (size_t)p->shape.batch * (size_t)p->shape.heads * (size_t)p->shape.seq_q;

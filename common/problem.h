@@ -19,6 +19,9 @@ typedef struct Problem {
  * that the harness or a stage forms overflows (batch * heads: int; the rest: 63 bits). */
 bool problem_check(const Problem *problem, Error *error);
 
+/* The scale that is meant where none is given: 1 / sqrt(d). */
+float problem_scale(int d);
+
 /* Elements of a tensor. */
 size_t problem_q_elements(const Problem *problem);  /* Q and O: [batch, heads, seq_q, d] */
 size_t problem_kv_elements(const Problem *problem); /* K and V: [batch, kv_heads, seq_kv, d] */

@@ -40,6 +40,8 @@ void report_arguments(FILE *out, const TrialSetup *setup) {
             p->shape.batch, p->shape.heads, p->shape.kv_heads, p->shape.seq_q, p->shape.seq_kv,
             p->d, p->causal, element_name(p->type), init_name(setup->init),
             (unsigned long long)setup->seed, setup->lse);
+    if (p->shape.scale != problem_scale(p->d)) fprintf(out, " SCALE=%.9g", (double)p->shape.scale);
+    if (setup->runs > 1) fprintf(out, " RUNS=%d", setup->runs);
 }
 
 void report_problem(FILE *out, const TrialSetup *setup, const Rows *rows) {

@@ -21,7 +21,8 @@ void report_json(FILE *out, const Device *device, const Problem *problem, const 
 /* "PASS", "FAIL" or "SKIP". */
 const char *report_status(Status status);
 
-/* The arguments that ask `run` for the same: "B=1 H=2 ... SEED=7 LSE=1". */
+/* The arguments that ask `run` for the same: "B=1 H=2 ... SEED=7 LSE=1", and SCALE and RUNS where
+ * they are not the default. */
 void report_arguments(FILE *out, const TrialSetup *setup);
 
 /* 10^12 floating-point operations a second, of the median. */

@@ -70,7 +70,8 @@ int run_command(const Options *options, const Device *device) {
     TrialSetup setup = {.init = options_init(options),
                         .seed = options->seed,
                         .lse = options->lse != 0,
-                        .work = ROWS_WORK_RUN};
+                        .work = ROWS_WORK_RUN,
+                        .runs = options->runs};
     if (!options_problem(options, device->simulated, &setup.problem, &error))
         return error_exit(&error);
     if (options->counters != COUNTERS_TABLE && !device->simulated) {

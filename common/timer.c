@@ -1,7 +1,5 @@
 #include "timer.h"
 
-#include "device.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -53,6 +51,7 @@ static bool finished(Track *track, int reps) {
 }
 
 typedef struct Timer {
+    const Device *device;
     const Problem *problem;
     const AttentionTensors *tensors;
     void *workspace;
@@ -64,8 +63,7 @@ static bool time_launch(const Timer *t, const Stage *stage, float *ms, Error *er
     return CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, NULL), error) &&
            CUDA_OK(cudaEventRecord(t->start, NULL), error) &&
            CUDA_OK(stage->launch(&t->problem->shape, t->tensors, t->workspace, NULL), error) &&
-           CUDA_OK(cudaEventRecord(t->stop, NULL), error) &&
-           CUDA_OK(cudaEventSynchronize(t->stop), error) &&
+           CUDA_OK(cudaEventRecord(t->stop, NULL), error) && device_wait(t->device, error) &&
            CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
 }
 
@@ -108,17 +106,17 @@ static bool time_all(const Timer *timer, const Stage *const stages[], int count,
 }
 
 bool timer_run(const Problem *problem, const AttentionTensors *tensors, void *workspace,
-               const Stage *const stages[], int count, int reps, size_t l2_bytes, Times times[],
-               int *failed, Error *error) {
-    Timer timer = {.problem = problem, .tensors = tensors, .workspace = workspace};
+               const Stage *const stages[], int count, int reps, const Device *device,
+               Times times[], int *failed, Error *error) {
+    Timer timer = {
+        .device = device, .problem = problem, .tensors = tensors, .workspace = workspace};
+    const size_t flush = 2 * device->l2_bytes > LEAST_FLUSH ? 2 * device->l2_bytes : LEAST_FLUSH;
     Track *tracks = calloc((size_t)count, sizeof *tracks);
     *failed = -1;
     if (!tracks) return error_set(error, STATUS_FAIL, "not enough host memory for the times");
     const bool timed = CUDA_OK(cudaEventCreate(&timer.start), error) &&
                        CUDA_OK(cudaEventCreate(&timer.stop), error) &&
-                       buffer_create("the L2 flush buffer",
-                                     2 * l2_bytes > LEAST_FLUSH ? 2 * l2_bytes : LEAST_FLUSH,
-                                     &timer.flush, error) &&
+                       buffer_create("the L2 flush buffer", flush, &timer.flush, error) &&
                        time_all(&timer, stages, count, reps, tracks, failed, error);
     for (int i = 0; timed && i < count; i++)
         times[i] = times_summary(tracks[i].samples, tracks[i].count);

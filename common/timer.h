@@ -11,6 +11,7 @@
 #define TIMER_H
 
 #include "buffer.h"
+#include "device.h"
 #include "stage.h"
 
 typedef struct Times {
@@ -28,7 +29,7 @@ bool times_stable(float *samples, int count);
 /* Times `count` stages, writes times[0 .. count - 1]. On an error returns false and stores in
  * *failed the position of the stage that was running, or -1. */
 bool timer_run(const Problem *problem, const AttentionTensors *tensors, void *workspace,
-               const Stage *const stages[], int count, int reps, size_t l2_bytes, Times times[],
-               int *failed, Error *error);
+               const Stage *const stages[], int count, int reps, const Device *device,
+               Times times[], int *failed, Error *error);
 
 #endif

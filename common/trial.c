@@ -1,5 +1,6 @@
 #include "trial.h"
 
+#include "bits.h"
 #include "explain.h"
 
 #include <stdlib.h>
@@ -49,15 +50,20 @@ static void free_buffers(Trial *trial) {
     for (int i = 0; i < 5; i++) buffer_free(buffers[i]);
 }
 
+static bool create_outputs(const TrialSetup *setup, uint16_t **O, float **LSE, Error *error) {
+    *O = malloc(sizeof(uint16_t) * problem_q_elements(&setup->problem));
+    *LSE = setup->lse ? malloc(sizeof(float) * problem_rows(&setup->problem)) : NULL;
+    return (*O && (*LSE || !setup->lse)) ||
+           error_set(error, STATUS_SKIP, "not enough host memory for the outputs");
+}
+
 bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error) {
     const Problem *p = &setup->problem;
-    *trial = (Trial){.problem = *p, .device = device};
-    if (!fits(problem_bytes(p), "the problem", error)) return false;
-    trial->host_O = malloc(sizeof(uint16_t) * problem_q_elements(p));
-    if (setup->lse) trial->host_LSE = malloc(sizeof(float) * problem_rows(p));
+    *trial = (Trial){.problem = *p, .device = device, .runs = setup->runs};
+    if (!device_usable(error) || !fits(problem_bytes(p), "the problem", error)) return false;
     const bool created =
-        ((trial->host_O && (trial->host_LSE || !setup->lse)) ||
-         error_set(error, STATUS_SKIP, "not enough host memory for the outputs")) &&
+        create_outputs(setup, &trial->host_O, &trial->host_LSE, error) &&
+        (trial->runs <= 1 || create_outputs(setup, &trial->first_O, &trial->first_LSE, error)) &&
         inputs_create(p, setup->init, setup->seed, 0, &trial->inputs, error) &&
         rows_choose(p, setup->seed, setup->work, &trial->rows, error) &&
         oracle_create(p, p->shape.scale, &trial->inputs, &trial->rows, &trial->truth, error) &&
@@ -73,12 +79,14 @@ static bool launch(const Trial *trial, const Stage *stage, const Buffer *workspa
         return error_set(error, STATUS_SKIP,
                          "too large to simulate: choose a smaller B, H, N or NKV");
     return cuda_ok(code, "attention_launch", __FILE__, __LINE__, error) &&
-           CUDA_OK(cudaDeviceSynchronize(), error);
+           device_wait(trial->device, error);
 }
 
 /* One launch with NaN in the outputs before it and everything it wrote read back after it. */
-static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, Result *result,
-                        Error *error) {
+static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, int run,
+                        Result *result, Error *error) {
+    if (trial->runs > 1 && trial->device->simulated)
+        setenv("SIM_ASYNC", run % 2 ? "late" : "early", 1);
     if (!buffer_fill_nan(&trial->O, error) || !buffer_fill_nan(&trial->LSE, error)) return false;
     counters_reset();
     const bool ran = launch(trial, stage, workspace, error);
@@ -111,19 +119,54 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
 }
 
-/* After a failure the tensors and their bands may be damaged and the device may be lost: the stages
- * to come get a device that works and new tensors. */
-static void restore(Trial *trial) {
-    Error ignored; /* if this fails too, the next stage's calls fail and say so */
-    const bool survived = device_survived();
-    free_buffers(trial); /* refused without harm if the device was reset */
-    if (!survived) cudaSetDevice(trial->device->index);
-    upload(trial, &ignored);
+static void swap_outputs(Trial *trial) {
+    uint16_t *O = trial->host_O;
+    float *LSE = trial->host_LSE;
+    trial->host_O = trial->first_O, trial->first_O = O;
+    trial->host_LSE = trial->first_LSE, trial->first_LSE = LSE;
 }
 
-/* STATUS_SKIP if the stage says that it cannot, or if its blocks do not fit the device. */
-static bool runs_here(const Trial *trial, const Result *result, Error *error) {
+/* The runs after the first, whose outputs are in host_O and host_LSE. */
+static bool run_again(Trial *trial, const Stage *stage, const Buffer *workspace, Result *result,
+                      Error *error) {
+    if (trial->runs <= 1) return true;
+    swap_outputs(trial);
+    for (int run = 2; run <= trial->runs; run++) {
+        const Outputs first = {trial->first_O, trial->first_LSE};
+        const Outputs again = {trial->host_O, trial->host_LSE};
+        if (!launch_once(trial, stage, workspace, run, result, error) ||
+            !bits_equal(&trial->problem, &first, &again, run, error))
+            return false;
+    }
+    return true;
+}
+
+/* False: `error` says why there is no verdict, or why it is not the oracle's. */
+static bool run_stage(Trial *trial, const Stage *stage, Buffer *workspace, FILE *explain,
+                      Result *result, Error *error) {
+    if (!create_workspace(trial, stage, workspace, error) ||
+        !launch_once(trial, stage, workspace, 1, result, error))
+        return false;
+    compare(trial, explain, result);
+    return result->status != STATUS_PASS || run_again(trial, stage, workspace, result, error);
+}
+
+/* After a failure the tensors and their bands may be damaged and the device may be lost: the stages
+ * to come get a device that works and new tensors. If that fails, their calls fail and say so. */
+static void restore(Trial *trial) {
+    Error error;
+    free_buffers(trial);
+    device_restore(trial->device);
+    if (device_usable(&error)) upload(trial, &error);
+}
+
+/* Asks for the stage's resources. STATUS_SKIP if the device is lost, if the stage says that it
+ * cannot, or if its blocks do not fit the device. */
+static bool runs_here(const Trial *trial, Result *result, Error *error) {
     const Device *device = trial->device;
+    result->resources = (StageResources){-1, -1, -1, -1};
+    if (!device_usable(error)) return false;
+    result->resources = stage_resources(&result->stage, device->simulated);
     const char *unsupported =
         result->stage.supports(&trial->problem.shape, device->compute_capability);
     if (unsupported) return error_set(error, STATUS_SKIP, "%s", unsupported);
@@ -137,15 +180,11 @@ void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result
     Error error;
     Buffer workspace;
     result->stage = *stage;
-    result->resources = stage_resources(stage, trial->device->simulated);
     if (!runs_here(trial, result, &error)) {
         set_status(result, error.status, error.text);
         return;
     }
-    if (create_workspace(trial, stage, &workspace, &error) &&
-        launch_once(trial, stage, &workspace, result, &error)) {
-        compare(trial, explain, result);
-    } else {
+    if (!run_stage(trial, stage, &workspace, explain, result, &error)) {
         set_status(result, error.status, error.text);
         if (explain && error.status == STATUS_FAIL)
             fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
@@ -154,11 +193,23 @@ void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result
     if (result->status == STATUS_FAIL) restore(trial);
 }
 
+/* `error` has ended the timing: in the stage in position `failed`, or if it is -1 before it began.
+ * What passed and was not timed for another stage's failure has passed all the same. */
+static void set_not_timed(Result *const passed[], int count, int failed, const Error *error) {
+    Error lost;
+    for (int i = 0; i < count; i++) {
+        if (i == failed || (failed < 0 && device_usable(&lost)))
+            set_status(passed[i], error->status, error->text);
+        else
+            set_status(passed[i], STATUS_PASS, "not timed, for another stage failed");
+    }
+}
+
 /* Times the `count` passed results with one workspace that is large enough for each. */
 static bool time_passed(Trial *trial, Result *const passed[], int count, int reps, Error *error) {
     const Stage *stages[MAX_STAGES];
     Times times[MAX_STAGES];
-    Buffer workspace;
+    Buffer workspace = {0};
     size_t bytes = 0;
     int failed = -1;
     for (int i = 0; i < count; i++) {
@@ -166,11 +217,12 @@ static bool time_passed(Trial *trial, Result *const passed[], int count, int rep
         stages[i] = &passed[i]->stage;
         bytes = needed > bytes ? needed : bytes;
     }
-    const bool timed = buffer_create("the workspace", bytes, &workspace, error) &&
+    const bool timed = device_usable(error) &&
+                       buffer_create("the workspace", bytes, &workspace, error) &&
                        timer_run(&trial->problem, &trial->tensors, workspace.data, stages, count,
-                                 reps, trial->device->l2_bytes, times, &failed, error);
+                                 reps, trial->device, times, &failed, error);
     buffer_free(&workspace);
-    if (failed >= 0 && !timed) set_status(passed[failed], error->status, error->text);
+    if (!timed) set_not_timed(passed, count, failed, error);
     for (int i = 0; timed && i < count; i++) {
         passed[i]->timed = true;
         passed[i]->times = times[i];
@@ -186,7 +238,7 @@ void trial_time(Trial *trial, Result results[], int count, int reps, FILE *expla
         if (results[i].status == STATUS_PASS) passed[passed_count++] = &results[i];
     if (passed_count == 0) return;
     if (!time_passed(trial, passed, passed_count, reps, &error)) {
-        if (explain) fprintf(explain, "timing stopped: %s\n", error.text);
+        if (explain) fprintf(explain, "the timing ended early: %s\n", error.text);
         restore(trial);
         return;
     }
@@ -203,5 +255,7 @@ void trial_free(Trial *trial) {
     inputs_free(&trial->inputs);
     free(trial->host_O);
     free(trial->host_LSE);
+    free(trial->first_O);
+    free(trial->first_LSE);
     *trial = (Trial){0};
 }

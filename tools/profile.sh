@@ -6,10 +6,9 @@
 # Exit: as the program's, 2 if Nsight Compute or the GPU is missing.
 set -euo pipefail
 
-if ! command -v ncu >/dev/null; then
-    echo "ncu was not found: Nsight Compute comes with the CUDA Toolkit." >&2
-    exit 2
-fi
+# shellcheck source=tools/nsight.sh
+source "$(dirname "$0")/nsight.sh"
+need_ncu
 program=$1
 shift
 options=()

@@ -12,12 +12,13 @@ set -euo pipefail
 
 program=$1
 shift
-fail() {
-    echo "$*" >&2
+# shellcheck source=tools/nsight.sh
+source "$(dirname "$0")/nsight.sh"
+need_ncu
+if ! nvidia-smi -L >/dev/null 2>&1; then
+    echo "there is no GPU to compare the simulator with" >&2
     exit 2
-}
-command -v ncu >/dev/null || fail "ncu was not found: Nsight Compute comes with the CUDA Toolkit."
-nvidia-smi -L >/dev/null 2>&1 || fail "there is no GPU to compare the simulator with."
+fi
 
 # The simulator's name of each counter, and the hardware's: a metric, or a difference of two. The
 # tensor pipe also runs HFMA2.MMA, by which the compiler likes to load constants.
@@ -41,19 +42,6 @@ for argument in "$@"; do
 done
 shape=(B=1 H=2 HKV=1 N=256 NKV=256)
 
-# hardware STAGE_DIR: `metric total` lines, summed over the kernels of one launch.
-hardware() {
-    local kernels
-    kernels=$(sed -n '/attention_kernels\[\]/,/NULL, NULL/p' "stages/${1##*/}/kernel.cu" |
-        grep -c '(const void \*)')
-    ncu --clock-control none --launch-count "$kernels" --csv --page raw --print-units base \
-        --metrics "$metrics" "$program" run "${shape[@]}" REPS=1 "${options[@]}" DEVICE=gpu "$1" |
-        awk '/^"/' | sed 's/^"//; s/"$//; s/","/\t/g' | awk -F'\t' '
-            NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
-            NR > 2 { for (i = 1; i <= NF; i++) { gsub(/,/, "", $i); total[i] += $i } }
-            END { for (i in name) printf "%s %.0f\n", name[i], total[i] }'
-}
-
 # simulated STAGE_DIR: the counters object, as `name value` lines.
 simulated() {
     "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json "$1" 2>/dev/null |
@@ -63,7 +51,7 @@ simulated() {
 worst=0
 printf '%-18s %-22s %15s %15s %9s\n' stage counter hardware simulator ratio
 for stage in "${stages[@]}"; do
-    gpu=$(hardware "$stage")
+    gpu=$(hardware "$metrics" "$program" "$stage" "${shape[@]}" "${options[@]}")
     cpu=$(simulated "$stage")
     for ((i = 0; i < ${#pairs[@]}; i += 2)); do
         a=$(awk -v m="${pairs[i + 1]}" '

@@ -3,14 +3,19 @@
  *
  *     FAKE_DEVICES=0        no GPU            FAKE_MEMORY=bytes     free and total memory
  *     FAKE_CAPABILITY=90    10 * major + minor
+ *     FAKE_ALLOCATIONS=3    the fourth allocation fails
+ *     FAKE_LOST=1           a reset does not clear a fault
  *
  * Compiled with -DFAKE_SIMULATED=1 it also plays the simulator's counters. */
 #include "fake_runtime.h"
 
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+static bool hung;          /* a kernel runs for ever */
 static cudaError_t sticky; /* a fault that every call reports until the device is reset */
 static cudaError_t last;   /* what cudaGetLastError returns */
 
@@ -25,11 +30,21 @@ static long setting(const char *name, long fallback) {
 
 static cudaError_t answer(cudaError_t error) {
     const cudaError_t code = sticky ? sticky : error;
-    if (code) last = code;
+    if (code) last = code; /* "not ready", too */
     return code;
 }
 
+/* What waits for the device waits for ever then. */
+static void wait_for_device(void) {
+    while (hung) pause();
+}
+
+/* The real runtime, too, may wait at exit. */
+__attribute__((destructor)) static void at_exit(void) { wait_for_device(); }
+
 void fake_fault(void) { sticky = cudaErrorIllegalAddress; }
+
+void fake_hang(void) { hung = true; }
 
 cudaError_t cudaGetLastError(void) {
     const cudaError_t code = last;
@@ -78,7 +93,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int in
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
-    *available = *total = (size_t)setting("FAKE_MEMORY", 1l << 32);
+    *available = *total = (size_t)setting("FAKE_MEMORY", 1L << 32);
     return answer(cudaSuccess);
 }
 
@@ -93,22 +108,27 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
-    *memory = sticky ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
+    static long allocations;
+    const bool refused = sticky || ++allocations > setting("FAKE_ALLOCATIONS", 1000);
+    *memory = refused ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
     return answer(*memory ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFree(void *memory) {
+    wait_for_device();
     free(memory);
     return answer(cudaSuccess);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     (void)kind;
+    wait_for_device();
     if (!sticky) memcpy(to, from, bytes);
     return answer(cudaSuccess);
 }
 
 cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
+    wait_for_device();
     if (!sticky) memset(memory, value, bytes);
     return answer(cudaSuccess);
 }
@@ -119,11 +139,20 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     return answer(cudaSuccess);
 }
 
-cudaError_t cudaDeviceSynchronize(void) { return answer(cudaSuccess); }
+cudaError_t cudaDeviceSynchronize(void) {
+    wait_for_device();
+    return answer(cudaSuccess);
+}
 
 cudaError_t cudaDeviceReset(void) {
-    sticky = cudaSuccess;
-    return cudaSuccess;
+    wait_for_device();
+    if (!setting("FAKE_LOST", 0)) sticky = cudaSuccess;
+    return answer(cudaSuccess);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    (void)stream;
+    return answer(hung ? cudaErrorNotReady : cudaSuccess);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
@@ -133,11 +162,6 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     (void)event, (void)stream;
-    return answer(cudaSuccess);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    (void)event;
     return answer(cudaSuccess);
 }
 

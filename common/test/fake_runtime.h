@@ -5,4 +5,7 @@
 /* From now on every call reports an illegal address, until the device is reset. */
 void fake_fault(void);
 
+/* From now on the device is busy, and every call that waits for it never returns. */
+void fake_hang(void);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     BUG_NONE,
@@ -22,7 +23,13 @@ enum {
     BUG_UNSUPPORTED,     /* not on this device */
     BUG_WORKSPACE,       /* asks for more memory than there is */
     BUG_WORKSPACE_GUARD, /* writes one byte before its workspace */
-    BUG_SHARED           /* its blocks need more shared memory than the device has */
+    BUG_SHARED,          /* its blocks need more shared memory than the device has */
+    BUG_HANG,            /* never ends */
+    BUG_HANG_LATER,      /* the third launch never ends: it is timed then */
+    BUG_FAULT_LATER,     /* an illegal address in the third launch */
+    BUG_MOVES,           /* the fifth launch flips the last bit of an element */
+    BUG_LONG,            /* wrong where there are more than 100 keys and heads share KV heads */
+    BUG_SLOW             /* takes a second */
 };
 
 #ifndef BUG
@@ -72,7 +79,11 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     if (BUG == BUG_NAN) O[elements / 2] = 0xffff;
     if (BUG == BUG_GUARD) O[elements] = 0;
     if (BUG == BUG_WORKSPACE_GUARD) ((char *)workspace)[-1] = 0;
-    if (BUG == BUG_FAULT) fake_fault();
+    if (BUG == BUG_FAULT || (BUG == BUG_FAULT_LATER && launches == 3)) fake_fault();
+    if (BUG == BUG_HANG || (BUG == BUG_HANG_LATER && launches == 3)) fake_hang();
+    if (BUG == BUG_MOVES && launches == 5) O[elements / 2] ^= 1;
+    if (BUG == BUG_LONG && p->seq_kv > 100 && p->heads > p->kv_heads) O[0] = 0xffff;
+    if (BUG == BUG_SLOW) sleep(1);
 }
 
 /* The harness asks the runtime about it; it is never run as a kernel. */

@@ -3,62 +3,12 @@
 # Catches: a planted bug of any kind that does not end in exit 1 with a message that names it, a
 # stage that fells the others, a wrong exit code, anything but JSON on stdout with FORMAT=json,
 # a bad value without a sentence.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cc=${CC:-cc}
-flags=(-std=c11 -D_GNU_SOURCE -O1 -pthread -I. -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/fake.sh"
 
-number=0
-bad=0
-verdict() { # verdict STATUS NAME: one line of TAP; on failure the last output as comments
-    number=$((number + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $number - $2"
-    else
-        bad=$((bad + 1))
-        echo "not ok $number - $2"
-        sed 's/^/# /' "$work/out" "$work/err"
-    fi
-}
-run() { # run PROGRAM ARGUMENT...: code, $work/out and $work/err
-    code=0
-    (cd "$work" && "./$1" "${@:2}") >"$work/out" 2>"$work/err" || code=$?
-}
-exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdout or stderr
-    local expected=$1 name=$2 status=0 text
-    shift 2
-    [ "$code" -eq "$expected" ] || status=1
-    for text in "$@"; do
-        grep -qF -- "$text" "$work/out" "$work/err" || status=1
-    done
-    verdict $status "$name: exit $expected, says ${1:-nothing}"
-}
-
-# ---- two programs and a folder for each fake stage -----------------------------------------------
-build() {
-    local stage bug mask source
-    for source in *.c test/fake_runtime.c; do
-        "$cc" "${flags[@]}" -c "$source" -o "$work/$(basename "${source%.c}").o" || return 1
-    done
-    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
-    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" ||
-        return 1
-    rm "$work/counters_none.o"
-    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
-    for stage in 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later \
-        10_fault 11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared; do
-        bug=${stage#*_}
-        mkdir "$work/$stage"
-        for mask in 0_full 1_causal; do
-            "$cc" "${flags[@]}" -fPIC -shared -DBUG="BUG_${bug^^}" -DHEAD_DIM=128 -DELEMENT_BF16=0 \
-                -DCAUSAL="${mask%_*}" test/fake_stage.c \
-                -o "$work/$stage/d128_fp16_${mask#*_}.so" || return 1
-        done
-    done
-}
-build || { echo "Bail out! the programs do not build"; exit 1; }
+build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
+    11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared ||
+    { echo "Bail out! the programs do not build"; exit 1; }
 small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
 # ---- a right stage and every kind of wrong one ---------------------------------------------------
@@ -90,7 +40,7 @@ exits 1 "the diagonal masked" 'row 0 column'
 run attention run "${small[@]}" 09_later
 exits 1 "wrong from the second launch on" '1 of 51200 elements of O are wrong'
 run attention run "${small[@]}" 10_fault
-exits 1 "a fault" 'cudaDeviceSynchronize(): cudaErrorIllegalAddress' 'trial.c:'
+exits 1 "a fault" 'cudaDeviceSynchronize(): cudaErrorIllegalAddress' 'device.c:'
 run attention run "${small[@]}" 11_launch
 exits 1 "a launch that fails" 'attention_launch: cudaErrorInvalidValue'
 
@@ -160,7 +110,7 @@ verdict $? "COUNTERS=html leaves stdout to the page"
 
 # ---- bad usage -----------------------------------------------------------------------------------
 run attention
-exits 64 "no command" 'usage: attention run|grid|bench'
+exits 64 "no command" 'usage: attention run|grid|bench|fuzz|repeat'
 run attention fly 01_none
 exits 64 "an unknown command" 'usage:'
 run attention run D=128
@@ -187,6 +137,15 @@ repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
 # shellcheck disable=SC2086 # the line is a list of arguments
 run attention $repeat
 exits 1 "and its line repeats the failure" '07_head: '
+run attention grid "${cell[@]}" INIT=dominant 01_none
+exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
+run attention grid "${cell[@]}" INIT=nan 01_none
+exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
+FAKE_MEMORY=10000000 run attention grid GRID=big D=128 DTYPE=fp16 CAUSAL=0 01_none
+exits 2 "the big grid without memory for it" '5 cases, 0 failed, 5 skipped' \
+    'SKIP: the problem needs'
+run attention-sim grid GRID=big 01_none
+exits 2 "the big grid on the simulator" 'GRID=big: its tensors are too large to simulate'
 run attention grid N=100 01_none
 exits 64 "grid with a length" 'grid chooses the shapes itself'
 run attention grid "${cell[@]}" 99_missing

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every stage on the shape grid: on the GPU if there is one, else in the simulator, with copies that
 # land as late and as early as they may.
-# Catches: a stage that breaks on a ragged length, a head mapping, a mask, a dtype, large logits.
+# Catches: a stage that breaks on a ragged length, a head mapping, a mask, a dtype, large logits,
+# subnormals, equal or dominant keys, an infinity or a NaN.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 : "${STAGE_DIRS:?the folders of the built stages, as the Makefile exports them}"

@@ -1,6 +1,6 @@
 /* Catches: a check that passes what is wrong. NaN, an element of the wrong row, a small error in a
- * row of small values, a lost key in LSE, an infinity of the wrong sign; and one that fails what is
- * right: the low-precision reference itself. */
+ * row of small values, a lost key in LSE, an infinity of the wrong sign, a NaN that spread; and one
+ * that fails what is right: the low-precision reference itself, a NaN that the inputs excuse. */
 #include "check.h"
 #include "explain.h"
 #include "tap.h"
@@ -144,6 +144,55 @@ static void unchecked_rows(void) {
     free_sample(s);
 }
 
+/* A NaN in V_150, column 7: rows 150 .. 199 must have it in column 7, the others may. */
+static void nan_in_V(void) {
+    Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
+    Error error;
+    const size_t sees = 170 * D + 7, before = 20 * D + 7;
+    s->inputs.V[150 * D + 7] = 0x7e00;
+    oracle_free(&s->truth);
+    oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
+    ok(check(s).wrong_elements == 2 * 50, "a NaN that is due in 50 rows of two heads is missed");
+    for (size_t r = 0; r < H * N; r++)
+        if (r % N >= 150) s->O[r * D + 7] = 0x7e00;
+    ok(check(s).pass, "NaN in every row that sees the key passes");
+    const uint16_t due = s->O[sees];
+    s->O[sees] = 0x3c00;
+    ok(!check(s).pass, "a number there fails");
+    s->O[sees] = due;
+    const uint16_t number = s->O[before];
+    s->O[before] = 0x7e00;
+    ok(check(s).pass, "NaN in a row of that head before the key passes, too");
+    s->O[before] = 0x7c00;
+    ok(!check(s).pass, "an infinity there fails");
+    s->O[before] = (uint16_t)(number ^ 0x8000);
+    ok(!check(s).pass, "a wrong number there fails");
+    s->O[before] = number;
+    bad_element(s, before + 1, 0x7e00, "NaN in the column beside it");
+    s->LSE[20] = NAN;
+    ok(check(s).wrong_lse == 1, "NaN in LSE fails");
+    free_sample(s);
+}
+
+/* Rows that were not compared and whose q or keys are not finite may be NaN. */
+static void excused_rows(void) {
+    Sample *s = make(TYPE_BF16, INIT_NORMAL, 64.0 * 100 * 40);
+    Error error;
+    size_t left_out = 0;
+    while (s->rows.index[left_out] == left_out) left_out++;
+    s->inputs.Q[left_out * D] = 0x7fc0;
+    oracle_free(&s->truth);
+    oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
+    for (size_t c = 0; c < D; c++) s->O[left_out * D + c] = 0x7fc0;
+    s->LSE[left_out] = NAN;
+    ok(check(s).pass, "a NaN that comes from a q that was not compared passes");
+    size_t other = left_out + 1;
+    for (size_t i = 0; i < s->rows.count; i++) other += s->rows.index[i] == other;
+    s->O[other * D] = 0x7fc0;
+    is_int((long long)check(s).unwritten, 1, "a NaN in another row does not");
+    free_sample(s);
+}
+
 /* Rows 70 .. 127, columns 16 .. 31 of head 1 are wrong: the text must show just that. */
 static void explanation(void) {
     Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
@@ -164,13 +213,15 @@ static void explanation(void) {
 }
 
 int main(void) {
-    for (int init = INIT_NORMAL; init <= INIT_RAMP; init++) {
+    for (int init = 0; init < INITS; init++) {
         good_passes(TYPE_FP16, (Init)init);
         good_passes(TYPE_BF16, (Init)init);
     }
     bad_fails();
     infinities();
     unchecked_rows();
+    nan_in_V();
+    excused_rows();
     explanation();
     return done_testing();
 }

@@ -76,6 +76,9 @@ int main(void) {
     is_near(element_ulp(TYPE_FP16, 1.0), 0x1p-10, 0, "fp16: ulp of 1");
     is_near(element_ulp(TYPE_FP16, -1.999), 0x1p-10, 0, "fp16: ulp of -1.999");
     is_near(element_ulp(TYPE_FP16, 0), 0x1p-24, 0, "fp16: ulp of 0");
+    const uint16_t mixed[] = {0x7c00, 0x7bff, 0xfc01, 0x7f80, 0x0001, 0xff7f, 0xff80};
+    is_int((long long)elements_not_finite(TYPE_FP16, mixed, 7), 5, "fp16: inf and NaN are found");
+    is_int((long long)elements_not_finite(TYPE_BF16, mixed, 7), 2, "bf16: likewise");
     is_near(element_ulp(TYPE_BF16, 2.0), 0x1p-6, 0, "bf16: ulp of 2");
     return done_testing();
 }

@@ -52,7 +52,7 @@ static void bad_values(void) {
     refuses("DTYPE=fp32", "fp16|bf16");
     refuses("DTYPE=fp1", "fp16|bf16");
     refuses("DTYPE=FP16", "fp16|bf16");
-    refuses("INIT=zero", "normal|uniform|large|onehot|ramp");
+    refuses("INIT=zero", "normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan");
     refuses("SEED=-1", "2^64-1");
     refuses("SEED=18446744073709551616", "2^64-1");
     refuses("DEVICE=cpu", "auto|gpu|sim");
@@ -62,7 +62,7 @@ static void bad_values(void) {
     refuses("REPS=-1", "0 to");
     refuses("LSE=2", "0|1");
     refuses("COUNTERS=all", "table|full|source|html");
-    refuses("GRID=big", "full|small");
+    refuses("GRID=huge", "full|small|big");
     refuses("SEQS=512,,1024", "1 to 16384");
     refuses("SEQS=32768", "1 to 16384");
     refuses("COLOUR=red", "B H HKV N NKV D CAUSAL DTYPE INIT");
@@ -100,7 +100,7 @@ static void good_values(void) {
     char *const arguments[] = {"B=2",        "H=6",         "HKV=3",
                                "N=5",        "NKV=",        "D=64",
                                "CAUSAL=1",   "INIT=",       "SEED=18446744073709551615",
-                               "INIT=ramp",  "DTYPE=bf16",  "REPS=7",
+                               "INIT=nan",   "DTYPE=bf16",  "REPS=7",
                                "GRID=",      "SEQS=512,64", "a/07_x",
                                "DEVICE=sim", "GPU=3",       "a/08_y/",
                                "FORMAT=json"};
@@ -113,7 +113,7 @@ static void good_values(void) {
            p.shape.seq_kv == 5 && p.d == 64 && p.causal && p.type == TYPE_BF16,
        "the sizes arrive, NKV= is N");
     is_int((long long)options.seed, -1, "SEED up to 2^64 - 1");
-    is_int(options.init, INIT_RAMP, "an empty INIT= does not count");
+    is_int(options.init, INIT_NAN, "an empty INIT= does not count");
     ok(options.device == DEVICE_SIM && options.gpu == 3 && options.json && options.reps == 7,
        "DEVICE GPU FORMAT REPS arrive");
     ok(options.seq_count == 2 && options.seqs[1] == 64, "SEQS is a list");

@@ -1,6 +1,7 @@
 /* Catches: an oracle that is wrong itself. Golden data come from an independent implementation
  * (reference/golden/, written by NumPy); the rest has answers known in closed form. Also: rows
- * without a key, NaN and infinity, grouped heads, and a low-precision reference that is not one. */
+ * without a key, NaN and infinity, grouped heads, heads longer than what a thread keeps, and a
+ * low-precision reference that is not one. */
 #include "oracle.h"
 #include "tap.h"
 
@@ -156,11 +157,161 @@ static void driver(void) {
     inputs_free(&inputs);
 }
 
+/* A head of 40,000 keys, which comes in pieces, in rows that see different numbers of them. */
+static void long_heads(void) {
+    enum { B = 2, N = 3, NKV = 40000, D = 4 };
+    const Problem p = {{B, 1, 1, N, NKV, 0.5f}, D, TYPE_FP16, true};
+    double *K = malloc(NKV * D * sizeof *K), *V = malloc(NKV * D * sizeof *V);
+    double *scratch = malloc((NKV + D) * sizeof *scratch);
+    double worst = 0, q[D], O[D], LSE, sensitivity;
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Error error;
+    inputs_create(&p, INIT_NORMAL, 3, 0, &inputs, &error);
+    rows_choose(&p, 1, 1e12, &rows, &error);
+    oracle_create(&p, 0.5, &inputs, &rows, &truth, &error);
+    for (int r = 0; r < B * N; r++) {
+        for (int e = 0; e < NKV * D; e++) {
+            K[e] = element_to_float(TYPE_FP16, inputs.K[r / N * NKV * D + e]);
+            V[e] = element_to_float(TYPE_FP16, inputs.V[r / N * NKV * D + e]);
+        }
+        for (int c = 0; c < D; c++) q[c] = element_to_float(TYPE_FP16, inputs.Q[r * D + c]);
+        oracle_row(q, K, V, NKV - N + 1 + r % N, D, 0.5, scratch, O, &LSE, &sensitivity);
+        worst = fmax(worst, distance(truth.LSE[r], LSE));
+        for (int c = 0; c < D; c++) {
+            worst = fmax(worst, distance(truth.O[r * D + c], O[c]));
+            worst = fmax(worst, fabs(truth.low_O[r * D + c] - O[c]) > 1e-3);
+        }
+    }
+    is_near(worst, 0, 1e-15, "heads of 40000 keys, piece by piece");
+    free(K), free(V), free(scratch);
+    oracle_free(&truth);
+    rows_free(&rows);
+    inputs_free(&inputs);
+}
+
+/* Where one NaN or infinity may be seen: head 1 of two KV heads, four heads in all. */
+typedef struct Special {
+    Problem problem;
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+} Special;
+
+static Special special_create(bool causal, double work) {
+    Special s = {.problem = {{1, 4, 2, 100, 100, 0.125f}, 64, TYPE_FP16, causal}};
+    Error error;
+    inputs_create(&s.problem, INIT_NORMAL, 5, 0, &s.inputs, &error);
+    rows_choose(&s.problem, 1, work, &s.rows, &error);
+    return s;
+}
+
+static void special_oracle(Special *s) {
+    Error error;
+    oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
+}
+
+static void special_free(Special *s) {
+    oracle_free(&s->truth);
+    rows_free(&s->rows);
+    inputs_free(&s->inputs);
+}
+
+/* The number of rows that are NaN as a whole, and whether those are first .. end - 1 of heads 2, 3
+ * alone. */
+static bool nan_rows_are(const Special *s, int first, int end) {
+    bool right = true;
+    for (int r = 0; r < 400; r++) {
+        const bool due = r / 100 >= 2 && r % 100 >= first && r % 100 < end;
+        right &= isnan(s->truth.LSE[r]) == due;
+        for (int c = 0; c < 64; c++) right &= isnan(s->truth.O[r * 64 + c]) == due;
+    }
+    return right;
+}
+
+static void specials_spread(void) {
+    enum { HEAD = 100 * 64, NAN_BITS = 0x7e00, INF_BITS = 0x7c00 };
+    Special s = special_create(true, 1e12);
+    s.inputs.K[HEAD + 70 * 64 + 9] = NAN_BITS;
+    special_oracle(&s);
+    ok(nan_rows_are(&s, 70, 100), "a NaN in K: every row that sees the key, and no other");
+    bool none = true;
+    for (int i = 0; i < 400 * 64; i++) none &= !s.truth.nan_too[i];
+    ok(none, "and no leave for others to be NaN");
+    special_free(&s);
+
+    s = special_create(true, 1e12);
+    s.inputs.V[HEAD + 70 * 64 + 9] = INF_BITS;
+    special_oracle(&s);
+    int infinite = 0, wrong = 0;
+    for (int i = 0; i < 400 * 64; i++) {
+        const int row = i / 64 % 100, head = i / 64 / 100;
+        infinite += isinf(s.truth.O[i]);
+        wrong += isinf(s.truth.O[i]) != (head >= 2 && row >= 70 && i % 64 == 9);
+        wrong += s.truth.nan_too[i] != (head >= 2 && i % 64 == 9);
+    }
+    ok(infinite == 60 && wrong == 0,
+       "an infinity in V: its column in rows that see the key; NaN is right in that column");
+    special_free(&s);
+
+    s = special_create(false, 1e12);
+    for (int j = 0; j < 100; j++) s.inputs.K[HEAD + j * 64 + 9] = 0x3c00; /* 1 */
+    s.inputs.Q[250 * 64 + 9] = INF_BITS;
+    s.inputs.Q[260 * 64 + 9] = INF_BITS | 0x8000;
+    special_oracle(&s);
+    ok(isnan(s.truth.O[250 * 64]) && isnan(s.truth.LSE[250]), "scores of +inf: NaN");
+    ok(s.truth.O[260 * 64] == 0 && s.truth.LSE[260] == -INFINITY, "of -inf: no key");
+    ok(isfinite(s.truth.O[251 * 64]) && isfinite(s.truth.LSE[259]), "their neighbours: numbers");
+    special_free(&s);
+}
+
+/* Rows that are not compared: which of them the inputs allow to be NaN. */
+static void finite_rows(void) {
+    enum { HEAD = 100 * 64 };
+    Special s = special_create(false, 100 * 64 * 40);
+    s.inputs.Q[150 * 64 + 63] = 0xfc00;
+    s.inputs.V[HEAD] = 0x7e00;
+    special_oracle(&s);
+    int wrong = 0;
+    for (int r = 0; r < 400; r++) wrong += s.truth.finite[r] != (r < 200 && r != 150);
+    is_int(wrong, 0, "finite: all but the row of the infinity and the heads that read the NaN");
+    special_free(&s);
+    s = special_create(false, 1e12);
+    special_oracle(&s);
+    ok(s.truth.finite == NULL, "not looked for if all rows are compared");
+    special_free(&s);
+}
+
+/* A thread goes from head to head: a NaN in V of every other one. */
+static void tainted_heads(void) {
+    enum { B = 1200, D = 4 };
+    const Problem p = {{B, 1, 1, 1, 2, 0.5f}, D, TYPE_FP16, false};
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Error error;
+    int wrong = 0;
+    inputs_create(&p, INIT_NORMAL, 3, 0, &inputs, &error);
+    for (int b = 0; b < B; b += 2) inputs.V[b * 2 * D + 1] = 0x7e00;
+    rows_choose(&p, 1, 1e12, &rows, &error);
+    oracle_create(&p, 0.5, &inputs, &rows, &truth, &error);
+    for (int i = 0; i < B * D; i++) wrong += truth.nan_too[i] != (i / D % 2 == 0 && i % D == 1);
+    is_int(wrong, 0, "NaN is right in one column of every other head");
+    oracle_free(&truth);
+    rows_free(&rows);
+    inputs_free(&inputs);
+}
+
 int main(void) {
     golden_files("reference/golden");
     equal_logits();
     two_keys();
     special_values();
     driver();
+    long_heads();
+    specials_spread();
+    finite_rows();
+    tainted_heads();
     return done_testing();
 }

@@ -49,7 +49,8 @@ int main(void) {
        "the same seed, the same rows");
     rows_free(&again);
     rows_choose(&p, 2, 1e9, &again, &error);
-    ok(again.count != rows.count || memcmp(again.index, rows.index, rows.count * sizeof(size_t)),
+    ok(again.count != rows.count ||
+           memcmp(again.index, rows.index, rows.count * sizeof(size_t)) != 0,
        "another seed, others");
     rows_free(&again);
     rows_free(&rows);
@@ -62,6 +63,10 @@ int main(void) {
     rows_choose(&p, 1, 1e3, &rows, &error);
     ok(rows.count > 4 && rows.count < 33 && has(&rows, 0) && has(&rows, 16) && has(&rows, 32),
        "also for a length just past a tile");
+    rows_free(&rows);
+    p = make(32, 64, 1, 8193);
+    rows_choose(&p, 1, 1e6, &rows, &error);
+    ok(rows.count < 40 && has(&rows, 0) && has(&rows, 2047), "the last of many heads of one row");
     rows_free(&rows);
     return done_testing();
 }

@@ -98,7 +98,8 @@ if not os.environ.get("ORACLE_DUMP"):
     ok(True, "# SKIP the C oracle: ORACLE_DUMP names no program")
 else:
     for shape in PROBLEMS + [(1, 2, 1, 65, 130, 64, True), (1, 2, 2, 30, 70, 128, False)]:
-        for dtype, init in (("fp16", "normal"), ("bf16", "uniform"), ("fp16", "large")):
+        for dtype, init in (("fp16", "normal"), ("bf16", "uniform"), ("fp16", "large"),
+                            ("bf16", "tiny"), ("fp16", "equal"), ("bf16", "dominant")):
             Q, K, V, O, LSE = oracle(*shape, dtype, init)
             scale = 1 / np.sqrt(shape[-2])
             for way in WAYS:

@@ -165,6 +165,7 @@ typedef struct Settings {
     bool force;      /* FORCE: run however long it takes */
     uint64_t budget; /* SIM_BUDGET: operations a warp may execute in one block */
     int threads;     /* SIM_THREADS: host threads */
+    uint64_t index;  /* SIM_INDEX: the largest 32-bit number to be made 64 bits wide; 0: any */
 } Settings;
 
 /* One block being executed, with all memory that this needs; it serves for one block after another
@@ -208,6 +209,9 @@ void barrier_check(Block *block, uint32_t id);
 _Noreturn void fault(Warp *warp, int lane, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void fault_race(Warp *warp, const RaceReport *race);
+
+/* Faults if a lane's value is above what SIM_INDEX allows. */
+void check_index(Warp *warp, const uint32_t value[], bool is_signed);
 
 /* No warp can go on: reports what each of them waits for. */
 _Noreturn void fault_deadlock(Block *block);

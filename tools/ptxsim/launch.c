@@ -51,6 +51,7 @@ static Settings read_settings(void) {
         .force = variable_is("FORCE", "1"),
         .budget = variable_number("SIM_BUDGET", DEFAULT_BUDGET),
         .threads = threads > MAX_THREADS ? MAX_THREADS : (int)threads,
+        .index = variable_number("SIM_INDEX", 0),
     };
 }
 

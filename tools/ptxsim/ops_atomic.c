@@ -20,7 +20,7 @@ typedef enum Atomic {
 static bool is_float(Type type) { return type.kind == 'f' || type.kind == 'h' || type.kind == 'g'; }
 
 static uint64_t integer_result(const Op *op, uint64_t old, uint64_t b, uint64_t c) {
-    const unsigned shift = 64 - 8 * op->bytes;
+    const unsigned shift = 64 - 8u * op->bytes;
     const int64_t x = (int64_t)(old << shift), y = (int64_t)(b << shift);
     const bool less = op->is_signed ? x < y : (uint64_t)x < (uint64_t)y;
     switch ((Atomic)op->mode) {

@@ -326,9 +326,9 @@ static bool decode_predicate_logic(Decoder *d) {
     static const char *const names[] = {"and", "or", "xor", "not", "mov"};
     Type type;
     if (!type_of(take_last(d), &type) || type.kind != 'p') return false;
-    for (uint8_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!opcode_is(d, names[i])) continue;
-        d->op->mode = i;
+        d->op->mode = (uint8_t)i;
         define(d, PREDICATE_BYTES);
         use_predicate(d, &d->op->negated);
         if (i < 3) use_predicate(d, &d->op->second_negated);

@@ -15,14 +15,22 @@ CONVERT(f32_from_f16, f32, u16, half_to_float(a[l]))
 CONVERT(f32_from_bf16, f32, u16, bf16_to_float(a[l]))
 CONVERT(f16_from_f32, u16, f32, half_from_float(a[l]))
 CONVERT(bf16_from_f32, u16, f32, bf16_from_float(a[l]))
-CONVERT(s64_from_s32, s64, s32, a[l])
-CONVERT(u64_from_u32, u64, u32, a[l])
 CONVERT(u32_from_u64, u32, u64, a[l])
 CONVERT(u32_from_u16, u32, u16, a[l])
 CONVERT(u16_from_u32, u16, u32, a[l])
 CONVERT(s32_from_s16, s32, s16, a[l])
 CONVERT(f32_from_s32, f32, s32, a[l])
 CONVERT(f32_from_u32, f32, u32, a[l])
+
+#define WIDEN(name, D, A, is_signed)                    \
+    CLONES static void name(Warp *warp, const Op *op) { \
+        const A *a = REG(A, 1);                         \
+        widens(warp, op, 1, is_signed);                 \
+        EACH(D, (D)a[l]);                               \
+    }
+WIDEN(s64_from_s32, s64, s32, true)
+WIDEN(u64_from_u32, u64, u32, false)
+
 CONVERT(f32_saturated, f32, f32, saturate(a[l]))
 
 /* Two fp32 to a pair: the first source is the upper half. */
@@ -84,7 +92,7 @@ static uint64_t float_bits(Type type, double value, Rounding mode) {
 
 /* The low bytes of a register as the type's value, extended to 64 bits. */
 static uint64_t extend(Type type, uint64_t bits) {
-    const unsigned shift = 64 - 8 * type.bytes;
+    const unsigned shift = 64 - 8u * type.bytes;
     return type.kind == 's' ? (uint64_t)((int64_t)(bits << shift) >> shift)
                             : bits << shift >> shift;
 }

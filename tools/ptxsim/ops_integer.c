@@ -53,12 +53,25 @@ TERNARY(mad_hi_u64, u64, u64, u64, u64, (uint64_t)((u128)a[l] * b[l] >> 64) + c[
 
 BINARY(mul_wide_s16, u32, s16, s16, a[l] * b[l])
 BINARY(mul_wide_u16, u32, u16, u16, (uint32_t)a[l] * b[l])
-BINARY(mul_wide_s32, u64, s32, s32, (int64_t)a[l] * b[l])
-BINARY(mul_wide_u32, u64, u32, u32, (uint64_t)a[l] * b[l])
 TERNARY(mad_wide_s16, u32, s16, s16, u32, (uint32_t)(a[l] * b[l]) + c[l])
 TERNARY(mad_wide_u16, u32, u16, u16, u32, (uint32_t)a[l] * b[l] + c[l])
-TERNARY(mad_wide_s32, u64, s32, s32, u64, (uint64_t)((int64_t)a[l] * b[l]) + c[l])
-TERNARY(mad_wide_u32, u64, u32, u32, u64, (uint64_t)a[l] * b[l] + c[l])
+
+#define WIDE(multiply, multiply_add, T, W, is_signed)           \
+    CLONES static void multiply(Warp *warp, const Op *op) {     \
+        const T *a = REG(T, 1), *b = REG(T, 2);                 \
+        widens(warp, op, 1, is_signed);                         \
+        widens(warp, op, 2, is_signed);                         \
+        EACH(u64, (u64)((W)a[l] * b[l]));                       \
+    }                                                           \
+    CLONES static void multiply_add(Warp *warp, const Op *op) { \
+        const T *a = REG(T, 1), *b = REG(T, 2);                 \
+        const u64 *c = REG(u64, 3);                             \
+        widens(warp, op, 1, is_signed);                         \
+        widens(warp, op, 2, is_signed);                         \
+        EACH(u64, (u64)((W)a[l] * b[l]) + c[l]);                \
+    }
+WIDE(mul_wide_s32, mad_wide_s32, s32, int64_t, true)
+WIDE(mul_wide_u32, mad_wide_u32, u32, uint64_t, false)
 
 static inline int32_t low24(int32_t x) { return (int32_t)((uint32_t)x << 8) >> 8; }
 BINARY(mul24_s32, u32, s32, s32, (int64_t)low24(a[l]) * low24(b[l]))

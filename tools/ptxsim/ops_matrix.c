@@ -9,7 +9,6 @@ enum { ROWS_A_MATRIX = 8, ROW_BYTES = 16 };
 static void require_whole_warp(Warp *warp, const char *what) {
     if (warp->mask != ALL_LANES)
         fault(warp, -1, "%s needs all 32 lanes; lanes 0x%08x execute it", what, warp->mask);
-    if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
 }
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */

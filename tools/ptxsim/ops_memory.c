@@ -90,7 +90,7 @@ static const struct {
 /* ld.param of a parameter by name: the same for all lanes, and inside by construction. */
 CLONES static void load_parameter(Warp *warp, const Op *op) {
     const uint8_t *from = (const uint8_t *)(uintptr_t)REG(u64, op->elements)[0];
-    const unsigned unused = 64 - 8 * op->bytes;
+    const unsigned unused = 64 - 8u * op->bytes;
     for (unsigned e = 0; e < op->elements; e++) {
         uint64_t value = 0;
         memcpy(&value, from + e * op->bytes, op->bytes);

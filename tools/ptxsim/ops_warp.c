@@ -3,8 +3,7 @@
 #include "decode.h"
 #include "lanes.h"
 
-/* The lanes named in the member mask must all be here. Also orders the warp's memory accesses, for
- * the race detector. */
+/* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
     const uint32_t missing = members & warp->live & ~warp->mask;
     if (missing)
@@ -15,7 +14,6 @@ static void require_members(Warp *warp, uint32_t members, const char *what) {
     if (strangers)
         fault(warp, (int)first_lane(strangers), "%s by a lane that its member mask 0x%08x lacks",
               what, members);
-    if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
 }
 
 /* ---- shfl ------------------------------------------------------------------------------------ */

@@ -9,12 +9,11 @@
  * Who acts:
  * - A warp. Its lanes are ordered among each other only by the warp's collectives: since Volta
  *   threads of a warp may be scheduled independently, so two lanes that touch the same bytes need a
- *   race_warp_sync between (bar.warp.sync; the executor also calls it for shuffles, votes, mma and
- *   other .sync instructions, which PTX does not promise to order memory, but which programs rely
- *   on). One lane is in order with itself; lanes of one execution of one instruction never race
- *   here. A collective, a barrier arrival or a fence of any lane is taken to order the whole warp,
- *   and a wait of any lane to be one of all lanes: that may miss a race within a warp, but never
- *   invents one.
+ *   race_warp_sync between (bar.warp.sync; shuffles, votes, mma and other .sync instructions wait
+ *   for the lanes, but PTX does not promise that they order memory). One lane is in order with
+ *   itself; lanes of one execution of one instruction never race here. A barrier arrival or a fence
+ *   of any lane is taken to order the whole warp, and a wait of any lane to be one of all lanes:
+ *   that may miss a race within a warp, but never invents one.
  * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
  *   happen some time between issue and the wait for their group: until then they race with every
  *   conflicting access, the issuing warp's own included.
@@ -117,7 +116,7 @@ enum { RACE_WAIT_ALL = -1 };
 void race_commit(Race *race, unsigned warp, RaceQueue queue);
 void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep);
 
-/* __syncwarp, or another collective of the warp. */
+/* __syncwarp. */
 void race_warp_sync(Race *race, unsigned warp);
 
 /* bar.sync, bar.arrive, bar.red: `warp` arrives at barrier `id`. Once the last participant has

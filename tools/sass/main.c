@@ -98,7 +98,7 @@ int main(int count, char *arguments[]) {
                    : error_set(&error, STATUS_USAGE, "%s", usage);
     } else if (!command)
         error_set(&error, STATUS_USAGE, "%s", usage);
-    if (done && fflush(stdout) == 0) return STATUS_PASS;
+    if (done && fflush(stdout) == 0 && !ferror(stdout)) return STATUS_PASS;
     if (done) error_set(&error, STATUS_FAIL, "the output cannot be written");
     if (*error.text) fprintf(stderr, "sass: %s\n", error.text);
     return (int)error.status;

@@ -21,9 +21,9 @@ static bool is_cubin(const char *path) {
     return got == sizeof head && memcmp(head, "\177ELF", 4) == 0 && head[18] == 190;
 }
 
-static char *tool(const char *variable, const char *name) {
+static char *tool(const char *variable, char *name) {
     char *value = getenv(variable);
-    return value && *value ? value : (char *)name;
+    return value && *value ? value : name;
 }
 
 static bool has_ending(const char *name, const char *ending) {

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# `make bench` and `make plot` behind the Makefile, with a fake GPU, program and Python.
+# `make bench`, `make roofline` and `make plot` behind the Makefile, with a fake GPU, program,
+# Python and Nsight Compute.
 # Catches: a results file half-written or replaced by a restricted run, a lost failure, a wrong mean
-# or least ratio, a missing gnuplot or PyTorch that ends the bench, a plot that is not drawn.
+# or least ratio, a missing gnuplot or PyTorch that ends the bench, a plot that is not drawn; a
+# counter lost or of one kernel alone, a wrong intensity, a profiler that counts nothing.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
@@ -67,6 +69,7 @@ for tool in bash sh awk sed grep tr mktemp mv rm cat date dirname mkdir sleep; d
 done
 bench=$PWD/tools/bench.sh
 plot=$PWD/tools/plot/plot.sh
+roofline=$PWD/tools/roofline.sh
 PATH=$work/bin:$PATH
 run() { # run COMMAND...: code, $work/out, $work/err
     code=0
@@ -157,4 +160,94 @@ ok "the table stays" cmp -s "$work/before" "$stem.md"
 echo '{"a":1}' >"$stem.jsonl"
 run "$plot" "$stem.jsonl"
 ok "no result: exit 1" [ $code -eq 1 ]
+
+# ---- roofline ------------------------------------------------------------------------------------
+# Three kernels at 4 TFLOP/s, one at 40, a stage that is skipped; a launch is 2e12 operations.
+cat >"$work/program" <<'END'
+#!/bin/bash
+echo "program $*" >&2
+line() {
+    printf '{"stage":%d,"name":"%s","device":"NVIDIA \\"Fake\\" 9","dtype":"fp16",' "${@:1:2}"
+    printf '"causal":false,"batch":4,"heads":16,"kv_heads":16,"seq_q":4096,"seq_kv":4096,"d":128,'
+    printf '"status":"%s",' "$3"
+    printf '"reason":%s,"ms_median":%s,"tflops":%s,"counters":null}\n' "${@:4}"
+}
+line 1 01_three_pass pass null 500 4
+line 4 04_online_softmax "${VERDICT:-pass}" null 50 40
+line 16 16_ping_pong skip '"needs a Hopper"' null null
+exit "${CODE:-0}"
+END
+cat >"$work/peaks" <<'END'
+#!/bin/sh
+echo "peaks $*" >&2
+echo '{"peak_hbm":1000,"peak_fma":60,"peak_mma":500,"peak_wgmma":null}'
+END
+# Each kernel of the launch reads 1e9 bytes of HBM, writes 2e9 and passes 2e10 through the L2.
+cat >"$work/bin/ncu" <<'END'
+#!/bin/bash
+echo "ncu $*" >&2
+[ -z "${NO_COUNTERS:-}" ] || { echo '==ERROR== ERR_NVGPUCTRPERM: no permission'; exit 1; }
+echo '"ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","lts__t_bytes.sum"'
+echo '"","","byte","byte","byte"'
+while [ "$1" != --launch-count ]; do shift; done
+for ((i = 0; i < $2; i++)); do
+    echo "\"$i\",\"k\",\"${READ:-1,000,000,000}\",\"2,000,000,000\",\"20,000,000,000\""
+done
+END
+chmod +x "$work/peaks" "$work/bin/ncu"
+mkdir "$work/tree/stages"
+for stage in 01_three_pass 04_online_softmax 16_ping_pong; do
+    mkdir "$work/tree/stages/$stage"
+    cp "stages/$stage/kernel.cu" "$work/tree/stages/$stage/"
+done
+rm -rf "$work/tree/notes"
+three=(x/01_three_pass x/04_online_softmax x/16_ping_pong)
+roof=$work/tree/notes/results/nvidia_fake_9_roofline
+GOALS=roofline run "$roofline" "$work/program" "$work/peaks" SEED=7 GPU=0 "${three[@]}"
+ok "a roofline ends with 0" [ $code -eq 0 ]
+ok "the stages are timed together" says \
+    "program run FORMAT=json DEVICE=gpu SEED=7 GPU=0 ${three[*]}"
+counted='"flops":2e+12,"hbm_read_bytes":3000000000,"hbm_write_bytes":6000000000,'
+counted+='"hbm_bytes":9000000000,"l2_bytes":60000000000}'
+ok "all kernels of one launch are counted" grep -qF "$counted" "$roof.jsonl"
+ok "a skipped stage is in it, not counted" grep -q '"skip".*"counters":null}$' "$roof.jsonl"
+ok "and the command" grep -qF '"command":"make roofline SEED=7 GPU=0"' "$roof.jsonl"
+ok "bytes, intensity and share of the roof" says \
+    "| 01_three_pass | 4 | 3000 | 6000 | 222.2 | 18 | 1.8 | 6e+04 | 33.33 |"
+ok "and of the stage with one kernel" says \
+    "| 04_online_softmax | 40 | 1000 | 2000 | 666.7 | 60 | 6.0 | 2e+04 | 100 |"
+ok "the reason of the skipped one" says "- 16_ping_pong: SKIP: needs a Hopper"
+ok "what the roofs are" says \
+    "HBM 1000 GB/s, FP32 FMA 60 TFLOP/s, mma.sync 500 TFLOP/s, wgmma not there."
+ok "the table is written" cmp -s "$work/out" "$roof.md"
+if command -v gnuplot >/dev/null; then
+    for text in '</svg>' 01_three_pass 04_online_softmax 'HBM 1000 GB/s' 'mma.sync 500'; do
+        ok "the plot has $text" grep -qF "$text" "$roof.svg"
+    done
+else
+    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+fi
+cp "$roof.jsonl" "$work/whole"
+rm "$roof.md"
+run "$plot" "$roof.jsonl"
+ok "make plot draws it again" [ -s "$roof.md" ]
+NO_COUNTERS=1 run "$roofline" "$work/program" "$work/peaks" "${three[@]}"
+ok "no permission to count: exit 2" [ $code -eq 2 ]
+ok "in the profiler's words" says "==ERROR== ERR_NVGPUCTRPERM: no permission"
+READ=0 run "$roofline" "$work/program" "$work/peaks" "${three[@]}"
+ok "no bytes: exit 1" [ $code -eq 1 ]
+ok "and which stage" says "ncu counted no bytes for 01_three_pass"
+ok "the results stay" cmp -s "$work/whole" "$roof.jsonl"
+ok "and nothing else is left there" [ "$(find "$work/tree/notes" -type f | wc -l)" -le 3 ]
+VERDICT=fail CODE=1 run "$roofline" "$work/program" "$work/peaks" RESULTS=mine/y.jsonl "${three[@]}"
+ok "a stage that fails: exit 1" [ $code -eq 1 ]
+ok "it is not counted" [ "$(grep -c hbm_bytes "$work/tree/mine/y.jsonl")" -eq 1 ]
+GOALS='stage01 roofline' run "$roofline" "$work/program" "$work/peaks" D=64 N=512 x/01_three_pass
+ok "another shape has a name of its own" [ -f "${roof}_d64_n512_stage01.jsonl" ]
+touch "$work/tree/file"
+run "$roofline" "$work/program" "$work/peaks" RESULTS=file/x.jsonl "${three[@]}"
+ok "a folder that cannot be written: exit 2" [ $code -eq 2 ]
+ok "and what to do" says "file cannot be written: RESULTS=... names another file"
+run "$roofline" "$work/program" "$work/peaks" DEVICE=sim "${three[@]}"
+ok "DEVICE=sim: exit 64" [ $code -eq 64 ]
 echo "1..$number"

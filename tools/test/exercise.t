@@ -134,8 +134,15 @@ ok "run shows it too, and ends with 2" [ $code -eq 2 ]
 ok "as nvcc gives it" says 'error: identifier "nothing" is undefined'
 
 change 's/int c = lane; c < D; c += 32/int c = lane * (D \/ 32), n = 0; n < D \/ 32; c++, n++/'
-run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+run stage02 grade KERNEL=$mine VARIANTS="d128_fp16_full d128_fp16_causal"
 ok "more sectors than the reference" grep -q 'sectors loaded .*<--' "$log"
 ok "that alone of the results" says "holds  right results on the grid"
 ok "and the lines to look at" says "lines to look at (make stage02 annotate KERNEL=$mine shows all)"
+ok "with what is wrong with them" grep -qE '^ +\^ .* sectors beyond the ideal' "$log"
+if [ "$lab" -eq 0 ]; then
+    ok "the signature too, where KERNEL names the file" \
+        says "stages/02_next/expect.sass:1: LDS > 0"
+else
+    echo "ok $((count += 1)) # SKIP there is no disassembler"
+fi
 echo "1..$count"

@@ -42,6 +42,18 @@ for bad in D=96 DTYPE=fp8 CAUSAL=2 DEVICE=tpu "D=64 128"; do
     ok "$bad ends with 2" [ $? -eq 2 ]
     ok "and names the allowed values" says "${bad%%=*} must be one of: "
 done
+for bad in d=64 CASUAL=1; do
+    run stage01 "$bad"
+    ok "$bad, which is no variable, ends with 2" [ $? -eq 2 ]
+    ok "and is named" says "there is no variable ${bad%%=*}"
+done
+run CFLAGS="-O1 -g" stage01 ARCH=sm_80 -n
+ok "a value with blanks is one value" [ $? -eq 0 ]
+make diff FROM=01 TO=02 2>"$log" | true
+ok "a reader that leaves early is no error" [ ! -s "$log" ]
+run stage01 stage02 annotate FORMAT=html
+ok "a page of two stages ends with 2" [ $? -eq 2 ]
+ok "and says that it is of one" says "annotate FORMAT=html needs one stage"
 run diff FROM=01
 ok "diff without TO ends with 2" [ $? -eq 2 ]
 ok "and names TO" says "TO must be one of: 01 02"

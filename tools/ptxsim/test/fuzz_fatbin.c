@@ -8,6 +8,8 @@
 
 #include "../fatbin.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* libFuzzer calls it */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FatbinPtx ptx;
     if (fatbin_find_ptx(data, size, &ptx) != FATBIN_OK) return 0;

@@ -9,6 +9,8 @@
 
 #include "../ptx.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* libFuzzer calls it */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char error[512] = "";
     PtxModule *module = ptx_parse((const char *)data, size, error, sizeof error);

@@ -309,7 +309,7 @@ static TensorTest *new_tensor(int rank, Swizzle swizzle) {
                                       .strides = strides,
                                       .box = box_sizes,
                                       .steps = steps,
-                                      .swizzle = swizzle};
+                                      .swizzle = (int)swizzle};
     const char *problem = tensormap_encode(test->map, &request);
     if (problem) printf("# %s\n", problem);
     return test;

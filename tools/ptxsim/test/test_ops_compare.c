@@ -69,7 +69,7 @@ typedef struct Question {
 
 static bool compare(const Question *q, uint64_t a, uint64_t b) {
     if (q->flush) a = float_as_bits(flushed(as_float(a))), b = float_as_bits(flushed(as_float(b)));
-    return q->comparison->relations & relation(q->type, a, b);
+    return q->comparison->relations & (int)relation(q->type, a, b);
 }
 
 static uint64_t reference(const void *what, const uint64_t in[]) {

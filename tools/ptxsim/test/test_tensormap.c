@@ -111,7 +111,8 @@ static void test_load(const Arguments *a, uint16_t outside, const char *what) {
                     for (uint32_t j = 0; j < a->box[1]; j += a->steps[1])
                         for (uint32_t i = 0; i < a->box[0]; i++, plain += 2)
                             wrong += shared_at(swizzle_address(plain, map.swizzle)) !=
-                                     expected(a, x + i, y + j, z + k, outside);
+                                     expected(a, (int64_t)x + i, (int64_t)y + j, (int64_t)z + k,
+                                              outside);
             }
     ok(wrong == 0, "%s: %d boxes in and around the tensor (%d elements wrong)", what, boxes, wrong);
 }

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* libFuzzer calls it */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = list_zeroed(size + 1, 1);
     memcpy(text, data, size);

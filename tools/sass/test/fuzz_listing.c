@@ -19,6 +19,8 @@ static void check(const Module *module, const Kernel *kernel) {
     counts_free(&counts);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* libFuzzer calls it */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = list_zeroed(size + 1, 1);
     memcpy(text, data, size);

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Sourced by the tests of the programs, in their folder: builds build/attention and
+# build/attention-sim on the fake runtime, and fake stages (fake_runtime.c, fake_stage.c), in $work,
+# and has the functions that run and judge them.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cc=${CC:-cc}
+flags=(-std=c11 -D_GNU_SOURCE -O2 -pthread -I. -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
+
+number=0
+bad=0
+verdict() { # verdict STATUS NAME: one line of TAP; on failure the last output as comments
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $number - $2"
+    else
+        bad=$((bad + 1))
+        echo "not ok $number - $2"
+        sed 's/^/# /' "$work/out" "$work/err"
+    fi
+}
+run() { # run PROGRAM ARGUMENT...: code, $work/out and $work/err
+    code=0
+    (cd "$work" && "./$1" "${@:2}") >"$work/out" 2>"$work/err" || code=$?
+}
+exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdout or stderr
+    local expected=$1 name=$2 status=0 text
+    shift 2
+    [ "$code" -eq "$expected" ] || status=1
+    for text in "$@"; do
+        grep -qF -- "$text" "$work/out" "$work/err" || status=1
+    done
+    verdict $status "$name: exit $expected, says ${1:-nothing}"
+}
+
+# build STAGE...: two programs, and a folder for each stage; 02_element has BUG_ELEMENT.
+build() {
+    local stage bug mask source
+    for source in *.c test/fake_runtime.c; do
+        "$cc" "${flags[@]}" -c "$source" -o "$work/$(basename "${source%.c}").o" || return 1
+    done
+    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
+    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" ||
+        return 1
+    rm "$work/counters_none.o"
+    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
+    for stage in "$@"; do
+        bug=${stage#*_}
+        mkdir "$work/$stage"
+        for mask in 0_full 1_causal; do
+            "$cc" "${flags[@]}" -fPIC -shared -DBUG="BUG_${bug^^}" -DHEAD_DIM=128 -DELEMENT_BF16=0 \
+                -DCAUSAL="${mask%_*}" test/fake_stage.c \
+                -o "$work/$stage/d128_fp16_${mask#*_}.so" || return 1
+        done
+    done
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# The scripts when the world fails them: a full disk, Ctrl-C.
+# Catches: results half-written or lost, an exit code that says nothing, temporary files left
+# behind, a command that does not end or leaves programs running.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+root=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work/tmp
+mkdir -p "$work/bin" "$TMPDIR" "$work/tree/stages/01_small"
+cd "$work/tree" || exit 1
+count=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$work/err"
+    fi
+}
+says() { grep -qiF -- "$1" "$work/err"; }
+run() { # run COMMAND...: code, $work/out, $work/err
+    code=0
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+}
+full() { # full COMMAND...: the same with a full disk for stdout
+    code=0
+    "$@" >/dev/full 2>"$work/err" || code=$?
+}
+interrupted() { # interrupted SECONDS COMMAND...: the same, with Ctrl-C after so many seconds
+    run timeout --preserve-status -s INT -k 10 "$@"
+}
+clean() { [ -z "$(find "$TMPDIR" -type f)" ]; }
+
+# ---- a GPU and a program, both of them scripts ---------------------------------------------------
+cat >"$work/bin/nvidia-smi" <<'END'
+#!/bin/sh
+case $* in
+*query-gpu=name*) echo 'Fake' ;;
+*utilization*) exec sleep 60 ;;
+*) echo '1, 2, 3' ;;
+esac
+END
+# Three lines of results, then SLEEP. It leaves its process id.
+cat >"$work/program" <<'END'
+#!/bin/bash
+echo $$ >"$TMPDIR/../pid"
+for seq in 512 1024 2048; do
+    printf '{"stage":1,"name":"01_small","device":"Fake","dtype":"fp16","causal":false,'
+    printf '"seq_q":%d,' $seq
+    printf '"d":128,"status":"pass","reason":null,"tflops":30,"filler":"%0512d"}\n' 0
+done
+exec sleep "${SLEEP:-0}"
+END
+cp "$work/program" "$work/program-sim"
+chmod +x "$work/bin/nvidia-smi" "$work/program" "$work/program-sim"
+PATH=$work/bin:$PATH
+ended() { # true if the program has ended
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        kill -0 "$(cat "$work/pid")" 2>/dev/null || return 0
+        sleep 0.5
+    done
+    return 1
+}
+results=notes/results/fake.jsonl
+
+# ---- bench ---------------------------------------------------------------------------------------
+run "$root/tools/bench.sh" "$work/program" a
+ok "a bench to begin with" [ -s $results ]
+cp $results "$work/whole"
+full "$root/tools/bench.sh" "$work/program" a
+ok "a bench that cannot print fails" [ $code -eq 1 ]
+ok "and says why" says 'no space left'
+run bash -c "trap '' XFSZ; ulimit -f 1; exec $root/tools/bench.sh $work/program a"
+ok "a bench whose disk is full fails" [ $code -ne 0 ]
+ok "and says why" says 'file too large'
+ok "the results before it stay as they were" cmp -s $results "$work/whole"
+ok "nothing else is there" [ "$(find notes/results -mindepth 1 | grep -cv 'fake[._]')" -eq 0 ]
+SLEEP=60 interrupted 2 "$root/tools/bench.sh" "$work/program" a
+ok "an interrupted bench ends with 130" [ $code -eq 130 ]
+ok "the results before it stay" cmp -s $results "$work/whole"
+ok "nothing else is there" [ "$(find notes/results -mindepth 1 | grep -cv 'fake[._]')" -eq 0 ]
+ok "the program has ended" ended
+
+# ---- tune, sanitize ------------------------------------------------------------------------------
+cp "$root/tools/test/small_kernel.cu" stages/01_small/kernel.cu
+cat >"$work/bin/nvcc" <<'END'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+touch "$2"
+END
+chmod +x "$work/bin/nvcc"
+export NVCC=nvcc NVCC_FLAGS='' MACROS='' VARIANT=d128_fp16_full
+SLEEP=60 interrupted 3 "$root/tools/tune.sh" "$work/program" build/sm_80/01_small
+ok "an interrupted tune ends with 130" [ $code -eq 130 ]
+ok "and prints no table" [ ! -s "$work/out" ]
+ok "the program has ended" ended
+full "$root/tools/tune.sh" "$work/program" build/sm_80/01_small
+ok "a tune that cannot print fails" [ $code -eq 1 ]
+SLEEP=60 interrupted 2 "$root/tools/sanitize.sh" "$work/program" DEVICE=sim build/sm_80/01_small
+ok "an interrupted sanitize ends with 130" [ $code -eq 130 ]
+ok "and leaves no temporary files" clean
+
+# ---- grade ---------------------------------------------------------------------------------------
+cat >"$work/bin/slow_make" <<'END'
+#!/bin/sh
+echo $$ >"$TMPDIR/../pid"
+exec sleep 60
+END
+chmod +x "$work/bin/slow_make"
+MAKE=slow_make VARIANTS=d128_fp16_full DIR=build/sm_80/work/01_small interrupted 2 \
+    "$root/tools/exercise.sh" grade 01_small stages/01_small/kernel.cu "$work/program"
+ok "an interrupted grade ends with 130" [ $code -eq 130 ]
+ok "and leaves no temporary files" clean
+ok "what it ran has ended" ended
+
+# ---- what else prints ----------------------------------------------------------------------------
+cd "$root" || exit 1
+full make --no-print-directory help
+ok "make help" [ $code -ne 0 ]
+python=$(tools/python.sh build/python 2>/dev/null)
+full "$python" reference/trace.py N=4 D=2
+ok "the trace" [ $code -ne 0 ]
+ok "says why" says 'no space left'
+if [ -x build/sass ] && [ -e build/disassembler.mk ] && [ -n "${BASELINE:-}" ]; then
+    # shellcheck disable=SC2046 # two assignments
+    export $(sed 's/ := /=/' build/disassembler.mk)
+    for command in count show check; do
+        full build/sass $command "${BASELINE%% *}"
+        ok "sass $command" [ $code -eq 1 ]
+        ok "says why" says 'the output cannot be written'
+    done
+else
+    ok "sass # SKIP build/sass, build/disassembler.mk or BASELINE is not there" true
+fi
+echo "1..$count"

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# What can be said of the C code without running it on a GPU: compilers with more warnings than the
+# build asks for, clang-tidy (.clang-tidy), and the C tests once more under AddressSanitizer and
+# UndefinedBehaviorSanitizer, built in build/sanitized.
+# Catches: what those find. The last checks plant a fault each, to see that they do.
+#
+# Chosen warnings: those that find faults and cost no clutter. -Wconversion and -Wsign-conversion
+# are among them; -Wswitch-enum and -Wdouble-promotion are not.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS
+work=$(mktemp -d)
+log=$work/log
+trap 'rm -rf "$work"' EXIT
+count=0
+result() { # result STATUS DESCRIPTION: the log is shown if it went wrong
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        grep -E 'warning|error|ERROR|not ok|^#' "$log" | head -n 40 | sed 's/^/# /'
+    fi
+}
+skip() { echo "ok $((count += 1)) # SKIP $1"; }
+
+cuda=${CUDA_INCLUDE:-$(sed -n 's/^CUDA_INCLUDE := //p' build/toolchain.mk)}
+warnings=(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wmissing-prototypes
+    -Wstrict-prototypes -Wvla -Wpointer-arith -Wundef)
+flags=(-std=c11 -D_GNU_SOURCE -pthread "${warnings[@]}" -Icommon -Icommon/test -Itools/ptxsim
+    -isystem "$cuda" -DHEAD_DIM=64 -DELEMENT_BF16=0 -DCAUSAL=0) # the last three: a fake stage's
+mapfile -t sources < <(find common tools -name '*.c' | sort)
+
+# ---- warnings ------------------------------------------------------------------------------------
+# warn COMPILER FILE...: true if it has nothing to say.
+warn() { "$1" "${flags[@]}" -Werror -fsyntax-only "${@:2}" >"$log" 2>&1; }
+tidy() { clang-tidy --quiet "$@" -- "${flags[@]}" >"$log" 2>/dev/null; }
+
+for compiler in gcc clang; do
+    if command -v $compiler >/dev/null; then
+        warn $compiler "${sources[@]}"
+        result $? "$compiler has nothing to say on ${#sources[@]} files"
+    else
+        skip "$compiler is not installed"
+    fi
+done
+if command -v clang-tidy >/dev/null; then
+    tidy "${sources[@]}"
+    result $? "clang-tidy has nothing to say on them"
+    # In the harness, which counts elements, a product of two ints is no index.
+    tidy --checks='-*,bugprone-implicit-widening-of-multiplication-result' common/*.c
+    result $? "indices of the harness are computed in 64 bits"
+else
+    skip "clang-tidy is not installed"
+fi
+
+# ---- sanitizers ----------------------------------------------------------------------------------
+# The same Makefile, in a folder whose sources are links, with a build/ of its own. gcc alone
+# respects the rounding mode, which the tests of the simulator's arithmetic change.
+# shellcheck disable=SC2054 # one word, with a comma
+sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=undefined)
+shadow=build/sanitized
+prepare() {
+    local name
+    mkdir -p $shadow/build && cp -pu build/toolchain.mk $shadow/build/ || return
+    for name in Makefile common tools stages reference; do
+        ln -sfn ../../$name $shadow/$name || return
+    done
+}
+build() {
+    # shellcheck disable=SC2046 # the names of tests have no blanks
+    nice make -s -C $shadow -j2 CC="gcc ${sanitize[*]}" CFLAGS='-O1 -g1' \
+        HOST_FLAGS="-std=c11 -D_GNU_SOURCE -pthread -MMD -MP -O1" \
+        $(printf '%s\n' common/test/test_*.c tools/*/test/test_*.c |
+            sed 's,\(.*\)\.c$,build/test/\1,') >"$log" 2>&1
+}
+if ! echo 'int main(void) { return 0; }' | gcc "${sanitize[@]}" -x c - -o "$work/probe" 2>/dev/null
+then
+    skip "no gcc with libasan and libubsan"
+elif ! { prepare && build; }; then
+    result 1 "the C tests build with sanitizers"
+else
+    export ASAN_OPTIONS=detect_leaks=1
+    for source in common/test/test_*.c tools/*/test/test_*.c; do
+        (cd $shadow && "build/test/${source%.c}") >"$log" 2>&1
+        result $? "$source under the sanitizers"
+    done
+fi
+
+# ---- each of them finds a planted fault ----------------------------------------------------------
+cat >"$work/planted.c" <<'END'
+#include <stddef.h>
+#include <stdlib.h>
+
+size_t planted(int rows, int columns);
+
+size_t planted(int rows, int columns) { return (size_t)(rows * columns); }
+
+int main(int count, char *arguments[]) {
+    int *numbers = malloc(4 * sizeof *numbers);
+    int top = 2147483647;
+    (void)arguments;
+    if (count == 2) numbers[count + 2] = 1;
+    if (count == 3) top += count;
+    free(numbers);
+    return top == 0;
+}
+END
+sed 's/(size_t)(rows \* columns)/(unsigned)rows/' "$work/planted.c" >"$work/sign.c"
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    echo 'size_t lost(long n); size_t lost(long n) { return n; }' >>"$work/sign.c"
+    ! warn $compiler "$work/sign.c" && grep -q sign-conversion "$log"
+    result $? "planted: $compiler finds a sign that is lost"
+done
+if command -v clang-tidy >/dev/null; then
+    ! tidy --config-file=.clang-tidy "$work/planted.c" &&
+        grep -q bugprone-misplaced-widening-cast "$log"
+    result $? "planted: clang-tidy finds a product that overflows before it is widened"
+fi
+if gcc "${sanitize[@]}" "$work/planted.c" -o "$work/planted" 2>/dev/null; then
+    "$work/planted" >"$log" 2>&1
+    result $? "planted: the program without its faults"
+    ! "$work/planted" 1 >"$log" 2>&1 && grep -q heap-buffer-overflow "$log"
+    result $? "planted: AddressSanitizer finds a write past the end"
+    ! "$work/planted" 1 2 >"$log" 2>&1 && grep -q 'signed integer overflow' "$log"
+    result $? "planted: UndefinedBehaviorSanitizer finds an overflow"
+fi
+echo "1..$count"
