@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Mutation testing: would the checks notice a mistake in a stage?
+#
+#   tools/mutate/mutate.sh PROGRAM STAGE_DIR...
+#
+# PROGRAM is build/attention, a STAGE_DIR build/sm_80/07_swizzle. What was found is kept in
+# build/mutants/, so a run that was interrupted goes on where it was. The report goes to stdout and
+# to build/mutants/report.md; that of all stages also to notes/results/mutants.md.
+#
+# Environment: MUTANTS of each stage, or all (default 60; removed synchronisations always); SEED of
+# their choice (default 1); JOBS at a time (default: the processors); and what check.sh names.
+# Exit: 0 every mutant is killed or explained in equivalent.md, 1 some are not, or a stage itself
+# does not pass, 64 bad usage.
+set -uo pipefail
+
+here=$(dirname "$0")
+program=$1
+shift
+: "${MUTANTS:=60}" "${SEED:=1}" "${JOBS:=$(nproc)}"
+fail() { # fail CODE TEXT
+    echo "$2" >&2
+    exit "$1"
+}
+[[ $MUTANTS == all || $MUTANTS =~ ^[1-9][0-9]*$ ]] || fail 64 \
+    "MUTANTS must be a number from 1, or all; not '$MUTANTS'"
+[[ $SEED =~ ^[0-9]{1,9}$ ]] || fail 64 "SEED must be a number below 10^9; not '$SEED'"
+[[ $JOBS =~ ^[1-9][0-9]*$ ]] || fail 64 "JOBS must be a number from 1; not '$JOBS'"
+
+# What a verdict depends on, beside the text of the mutant.
+KEY=$(cat "$program-sim" common/attention.h "$here/check.sh" <("$NVCC" --version) \
+    <(echo "$NVCC_FLAGS") | sha256sum)
+export KEY
+
+# check_all: a folder, a number and "host" or "device" a line; prints the verdicts.
+check_all() { xargs -r -P "$JOBS" -L 1 "$here/check.sh" "$program"; }
+
+# progress COUNT: passes the verdicts on and says on stderr how far it is.
+progress() {
+    local line done=0 survive=0
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        done=$((done + 1))
+        [[ $line == *$'\tsurvived\t'* ]] && survive=$((survive + 1))
+        [ $((done % 25)) -eq 0 ] || [ $done -eq "$1" ] || continue
+        echo "mutate: $done of $1, $survive survive" >&2
+    done
+}
+
+lists=build/mutants/lists verdicts=build/mutants/verdicts
+rm -rf $lists && mkdir -p $lists
+printf '%s 0 host\n' "$@" | check_all >$verdicts
+for folder in "$@"; do
+    stage=${folder##*/}
+    grep -qP "^$stage\t0\tsurvived" $verdicts ||
+        fail 1 "stage ${stage%%_*} itself does not pass: $(grep "^$stage" $verdicts | cut -f3-)"
+    options=("SEED=$SEED")
+    [ "$MUTANTS" = all ] || options+=("SAMPLE=$MUTANTS")
+    build/mutate "stages/$stage/kernel.cu" "${options[@]}" >"$lists/$stage" || exit 1
+done
+for folder in "$@"; do
+    awk -F'\t' -v folder="$folder" '{ print folder, $1, $NF }' "$lists/${folder##*/}"
+done |
+    sort -R --random-source=<(yes) >build/mutants/queue
+all=$(wc -l <build/mutants/queue)
+check_all <build/mutants/queue | progress "$all" >$verdicts
+[ "$(wc -l <$verdicts)" -eq "$all" ] || fail 1 "not all mutants got a verdict: see above"
+
+report=build/mutants/report.md
+awk -f "$here/equivalent.awk" -f "$here/report.awk" -v mutants="$MUTANTS" -v seed="$SEED" \
+    "$here/equivalent.md" $verdicts $lists/* >$report
+code=$?
+cat $report
+[ $# -eq "$(printf '%s\n' stages/[0-9][0-9]_* | wc -l)" ] && cp $report notes/results/mutants.md
+exit $code
