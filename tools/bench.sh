@@ -37,8 +37,8 @@ for argument in "$@"; do
 done
 for goal in ${GOALS:-}; do [[ $goal != stage* ]] || suffix+=_$goal; done
 
-# smi FIELDS: what nvidia-smi says of the GPU.
-smi() { nvidia-smi -i "$gpu" --query-gpu="$1" --format=csv,noheader,nounits; }
+# shellcheck source=tools/about.sh
+source "$root/tools/about.sh"
 
 # watch_clocks: the GPU's load and clock, once a second, until it is stopped.
 watch_clocks() {
@@ -46,27 +46,11 @@ watch_clocks() {
         -l 1
 }
 
-# clocks FILE: the highest clocks, the power limit, and the range of clocks seen under load.
+# clocks FILE: the limits, and the range of clocks seen under load.
 clocks() {
-    local sm memory power
-    IFS=, read -r sm memory power <<<"$(smi clocks.max.sm,clocks.max.memory,power.limit)"
-    awk -F', *' -v limits="SM up to ${sm# } MHz, memory ${memory# } MHz, ${power# } W" '
+    awk -F', *' -v limits="$(limits)" '
         $1 >= 90 && $2 > 0 { low = !low || $2 < low ? $2 : low; high = $2 > high ? $2 : high }
         END { print limits (low ? "; SM under load " low " to " high " MHz" : "") }' "$1"
-}
-
-# quoted KEY TEXT: one pair of a JSON object.
-quoted() {
-    local text=${2//\\/\\\\}
-    printf '"%s":"%s"' "$1" "${text//\"/\\\"}"
-}
-
-# about FILE: the line that describes the run.
-about() {
-    printf '{%s,%s,%s,%s,%s,%s}\n' "$(quoted device "$device")" \
-        "$(quoted driver "$(smi driver_version)")" "$(quoted toolkit "${CUDA_VERSION:-unknown}")" \
-        "$(quoted clocks "$(clocks "$1")")" "$(quoted date "$(date -u +%F)")" \
-        "$(quoted command "make ${GOALS:-bench}${asked[*]:+ ${asked[*]}}")"
 }
 
 run=("$program" bench "${options[@]}" "${stages[@]}")
@@ -83,10 +67,8 @@ if [ "$peers" = 1 ]; then
     fi
 fi
 
-name=$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_')
-results=${results:-notes/results/$name$suffix.jsonl}
-mkdir -p "$(dirname "$results")"
-scratch=$(mktemp -d "$(dirname "$results")/bench.XXXXXX")
+results=${results:-notes/results/$(file_name "$device")$suffix.jsonl}
+scratch=$(scratch_beside "$results" bench)
 : >"$scratch/clocks"
 watch_clocks >>"$scratch/clocks" 2>/dev/null &
 trap 'kill $! 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -95,7 +77,10 @@ code=0
 "${run[@]}" >"$scratch/lines" || code=$?
 if [ $code -gt 1 ] || [ ! -s "$scratch/lines" ]; then exit $code; fi
 
-{ about "$scratch/clocks" && cat "$scratch/lines"; } >"$scratch/results.jsonl"
+{
+    about "$device" "$(clocks "$scratch/clocks")" "${GOALS:-bench}" "${asked[@]}"
+    cat "$scratch/lines"
+} >"$scratch/results.jsonl"
 mv "$scratch/results.jsonl" "$results"
 "$root/tools/plot/plot.sh" "$results"
 case $format in

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Makes the table and the plots of a results file, from its JSON lines alone.
 #
-#   tools/plot/plot.sh NAME.jsonl        writes NAME.md, NAME.svg (lines over the sequence length)
-#                                        and NAME_ladder.svg (one bar a stage)
+#   tools/plot/plot.sh NAME.jsonl        of a bench: writes NAME.md, NAME.svg (lines over the
+#                                        sequence length) and NAME_ladder.svg (one bar a stage);
+#                                        of a roofline: NAME.md and NAME.svg
 #
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
 # only the plots need; 1 if the lines are no results; 64 bad usage.
@@ -19,18 +20,31 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
 grep -q '"name":' "$1" || { echo "$1: there is no result in it" >&2; exit 1; }
-read_with() { awk -f "$here/field.awk" -f "$here/json.awk" -f "$here/$1" "$2"; }
-read_with table.awk "$1" >"$scratch/table"
-read_with data.awk "$1" >"$scratch/data"
+read_with() { # read_with PROGRAM...: the last one prints
+    awk -f "$here/field.awk" "${@/#/-f$here/}" "$lines"
+}
+lines=$1 drawn=()
+if grep -q '"hbm_bytes":' "$lines"; then
+    read_with roofline.awk json.awk roofline_table.awk >"$scratch/table"
+    read_with roofline.awk json.awk roofline_data.awk >"$scratch/data"
+    plots=(roofline)
+else
+    read_with json.awk table.awk >"$scratch/table"
+    read_with json.awk data.awk >"$scratch/data"
+    plots=(lines ladder)
+fi
 if command -v gnuplot >/dev/null; then
-    for plot in lines ladder; do
+    for plot in "${plots[@]}"; do
         gnuplot "$scratch/data" "$here/style.gp" "$here/$plot.gp" >"$scratch/$plot"
     done
-    mv "$scratch/lines" "$name.svg"
-    mv "$scratch/ladder" "${name}_ladder.svg"
-    plots="$name.svg and ${name}_ladder.svg"
+    drawn=("$name.svg")
+    mv "$scratch/${plots[0]}" "$name.svg"
+    if [ "${plots[*]}" = "lines ladder" ]; then
+        drawn+=("${name}_ladder.svg")
+        mv "$scratch/ladder" "${name}_ladder.svg"
+    fi
 else
     echo "gnuplot was not found: the plots were not drawn (make plot RESULTS=$1 draws them)." >&2
 fi
 mv "$scratch/table" "$name.md"
-echo "wrote $name.md${plots:+, $plots}" >&2
+echo "wrote $name.md${drawn[*]:+ ${drawn[*]}}" >&2
