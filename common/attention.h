@@ -13,10 +13,10 @@
  * The causal mask is aligned bottom-right, as in FlashAttention 2.1 and later. A row that sees no
  * key gives O = 0 and LSE = -inf. Accumulation and softmax are in fp32.
  *
- * Infinities and NaN go where the formula takes them. In Q they stay in their row; in K_j they reach
- * the rows that see key j. In V_j, column c, they reach column c of the rows that give key j weight,
- * and may make column c NaN in other rows that read this V, for a tensor core computes 0 * NaN.
- * Nothing else is touched. A row whose scores are all -inf is a row without keys.
+ * Infinities and NaN go where the formula takes them. In Q they stay in their row; in K_j they
+ * reach the rows that see key j. In V_j, column c, they reach column c of the rows that give key j
+ * weight, and may make column c NaN in other rows that read this V, for a tensor core computes
+ * 0 * NaN. Nothing else is touched. A row whose scores are all -inf is a row without keys.
  */
 #ifndef ATTENTION_H
 #define ATTENTION_H

@@ -58,9 +58,10 @@ typedef double f64 __attribute__((may_alias));
         }                                                              \
     } while (0)
 
-/* Operand i, 32 bits wide, becomes 64 bits wide: an index, most likely. */
+/* Operand i, 32 bits wide, becomes 64 bits wide: an index, most likely, unless it is a number. */
 static inline void widens(Warp *warp, const Op *op, int i, bool is_signed) {
-    if (warp->block->settings->index) check_index(warp, REG(u32, i), is_signed);
+    if (warp->block->settings->index && op->source->operand[i].kind != OPERAND_NUMBER)
+        check_index(warp, REG(u32, i), is_signed);
 }
 
 static inline uint32_t predicate(const Warp *warp, int32_t offset) {

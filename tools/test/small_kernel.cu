@@ -39,14 +39,14 @@ static __global__ void flash_fwd(const element *Q, // [batch, heads, seq_q, D]
         float S = 0;
         for (int c = lane; c < D; c += 32) S += (float)q[c] * (float)k[c];
         for (int lanes = 16; lanes > 0; lanes /= 2) S += __shfl_xor_sync(0xffffffff, S, lanes);
-        const float m_new = fmaxf(m, S * p.scale), rescale = expf(m - m_new);
-        const float P = expf(S * p.scale - m_new);
+        const float m_new = fmaxf(m, S * p.scale), m_safe = m_new == -CUDART_INF_F ? 0 : m_new;
+        const float rescale = expf(m - m_safe), P = expf(S * p.scale - m_safe);
         for (int n = 0; n < D / 32; n++) O_i[n] = O_i[n] * rescale + P * (float)v[n * 32 + lane];
         l = l * rescale + P;
         m = m_new;
     }
     for (int n = 0; n < D / 32; n++)
-        O[((size_t)head * p.seq_q + row) * D + n * 32 + lane] = (element)(l > 0 ? O_i[n] / l : 0);
+        O[((size_t)head * p.seq_q + row) * D + n * 32 + lane] = (element)(l == 0 ? 0 : O_i[n] / l);
     if (LSE && lane == 0) LSE[(size_t)head * p.seq_q + row] = m + logf(l);
 }
 
