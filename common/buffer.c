@@ -3,9 +3,10 @@
 #include "counters.h"
 #include "device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 4096 };
+enum { GUARD_BYTES = 4096, PIECE_BYTES = 1 << 20 };
 static const unsigned char guard_pattern[2] = {0xaa, 0x7f}; /* 0x7faa, little-endian: a NaN */
 
 static void fill_guard(unsigned char *band) {
@@ -69,6 +70,31 @@ bool buffer_intact(const Buffer *buffer, Error *error) {
     if (buffer->guard == 0) return true;
     return band_intact(buffer, buffer->data - GUARD_BYTES, "before", error) &&
            band_intact(buffer, rear_band(buffer), "after", error);
+}
+
+/* `piece` is memory for PIECE_BYTES. */
+static bool same_data(const Buffer *buffer, const unsigned char *host, unsigned char *piece,
+                      Error *error) {
+    for (size_t done = 0; done < buffer->bytes; done += PIECE_BYTES) {
+        const size_t left = buffer->bytes - done, bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+        size_t i = 0;
+        if (!CUDA_OK(cudaMemcpy(piece, buffer->data + done, bytes, cudaMemcpyDeviceToHost), error))
+            return false;
+        if (memcmp(piece, host + done, bytes) == 0) continue;
+        while (piece[i] == host[done + i]) i++;
+        return error_set(error, STATUS_FAIL,
+                         "a kernel changed %s, which it only may read: byte %zu", buffer->name,
+                         done + i);
+    }
+    return true;
+}
+
+bool buffer_unchanged(const Buffer *buffer, const void *host, Error *error) {
+    unsigned char *piece = malloc(PIECE_BYTES);
+    if (!piece) return error_set(error, STATUS_SKIP, "not enough host memory");
+    const bool same = same_data(buffer, host, piece, error);
+    free(piece);
+    return same;
 }
 
 void buffer_free(Buffer *buffer) {

@@ -33,6 +33,10 @@ bool buffer_read(const Buffer *buffer, void *host, Error *error);
  */
 bool buffer_intact(const Buffer *buffer, Error *error);
 
+/* False with a sentence that names the buffer and the first changed byte if the data is not that at
+ * `host`. */
+bool buffer_unchanged(const Buffer *buffer, const void *host, Error *error);
+
 /* Does nothing on the device once it is lost: freeing would wait for its kernel. */
 void buffer_free(Buffer *buffer);
 

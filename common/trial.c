@@ -95,7 +95,10 @@ static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspac
                                      &trial->O, &trial->LSE, workspace};
     for (int i = 0; i < 6; i++)
         if (!ran || !buffer_intact(buffers[i], error)) return false;
-    return buffer_read(&trial->O, trial->host_O, error) &&
+    return buffer_unchanged(&trial->Q, trial->inputs.Q, error) &&
+           buffer_unchanged(&trial->K, trial->inputs.K, error) &&
+           buffer_unchanged(&trial->V, trial->inputs.V, error) &&
+           buffer_read(&trial->O, trial->host_O, error) &&
            buffer_read(&trial->LSE, trial->host_LSE, error);
 }
 

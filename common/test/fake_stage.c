@@ -13,6 +13,7 @@ enum {
     BUG_ELEMENT,         /* one element of O is off by 1% of the largest */
     BUG_NAN,             /* one element of O is not written */
     BUG_GUARD,           /* writes one element past O */
+    BUG_INPUT,           /* changes the last element of V */
     BUG_LSE,             /* LSE lacks one key */
     BUG_TAIL,            /* the rows of the last, partial tile of 64 are not written */
     BUG_HEAD,            /* query head h reads KV head h mod kv_heads */
@@ -67,6 +68,8 @@ static void one_row(const AttentionProblem *p, const AttentionTensors *t, int in
 static void plant(const AttentionProblem *p, const AttentionTensors *t, void *workspace) {
     static int launches;
     const size_t elements = (size_t)p->batch * (size_t)p->heads * (size_t)p->seq_q * HEAD_DIM;
+    const size_t kv_elements =
+        (size_t)p->batch * (size_t)p->kv_heads * (size_t)p->seq_kv * HEAD_DIM;
     uint16_t *O = t->O;
     launches++;
     if (BUG == BUG_ELEMENT || (BUG == BUG_LATER && launches > 1)) {
@@ -78,6 +81,7 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     }
     if (BUG == BUG_NAN) O[elements / 2] = 0xffff;
     if (BUG == BUG_GUARD) O[elements] = 0;
+    if (BUG == BUG_INPUT) ((uint16_t *)(uintptr_t)t->V)[kv_elements - 1] ^= 1;
     if (BUG == BUG_WORKSPACE_GUARD) ((char *)workspace)[-1] = 0;
     if (BUG == BUG_FAULT || (BUG == BUG_FAULT_LATER && launches == 3)) fake_fault();
     if (BUG == BUG_HANG || (BUG == BUG_HANG_LATER && launches == 3)) fake_hang();

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/fake.sh"
 
 build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
-    11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared ||
+    11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input ||
     { echo "Bail out! the programs do not build"; exit 1; }
 small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
@@ -29,6 +29,8 @@ exits 1 "a write past O" 'wrote outside O: byte 0 of the 4096 after it'
 run attention run "${small[@]}" 14_workspace_guard
 exits 1 "a write before the workspace" \
     'wrote outside the workspace: byte 4095 of the 4096 before it'
+run attention run "${small[@]}" 16_input
+exits 1 "a write to V" 'a kernel changed V, which it only may read: byte 51198'
 run attention run "${small[@]}" INIT=onehot 05_lse
 exits 1 "one key lost in O and LSE" 'O   batch 0 head 0 row 1 column' 'LSE batch 0 head 0 row 1:'
 run attention run "${small[@]}" 06_tail
