@@ -55,10 +55,10 @@ typedef struct TrialSetup {
  * needed and free. */
 bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error);
 
-/* Runs the stage and fills `result`: outputs set to NaN before, guards, inputs and results checked
- * after, counters read; then runs it again, if the setup said so, and compares the bits of O and LSE with
- * those of the first run. In the simulator the runs take turns in when asynchronous copies land
- * (SIM_ASYNC); its order of warps and blocks is always the same. A failure is explained on
+/* Runs the stage and fills `result`: outputs set to NaN before; guards, inputs and results checked
+ * after, counters read. Then runs it again, if the setup said so, and compares the bits of O and
+ * LSE with those of the first run. In the simulator the runs take turns in when asynchronous copies
+ * land (SIM_ASYNC); its order of warps and blocks is always the same. A failure is explained on
  * `explain`, unless that is NULL. If the device does not survive the stage, it is reset and the
  * tensors are written again; if that does not help, the stages to come are skipped. */
 void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result);
