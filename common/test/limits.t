@@ -2,7 +2,8 @@
 # Sizes that no simulated problem reaches, by what would go wrong there.
 # Catches: an index of elements or bytes that is computed in 32 bits, and so overflows in a tensor
 # of 2^31 elements (SIM_INDEX of the simulator; GRID=big runs such tensors on a GPU); a launch whose
-# grid counts heads in y or z, which end at 65535. Kernels made wrong on purpose must be caught.
+# grid counts heads in y or z, which end at 65535; an LSE that drifts with every tile of keys as
+# ptxas fuses what must cancel (SIM_FMA). Kernels made wrong on purpose must be caught.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 : "${STAGE_DIRS:?the folders of the built stages, as the Makefile exports them}"
@@ -71,6 +72,22 @@ for stage in $STAGE_DIRS; do
     simulate B=65537 H=1 N=1 NKV=2 D=64 "$stage"
     verdict $? "${stage##*/}: 65,537 batches"
 done
+
+# While the maximum stays, c m_i - cm_i must be 0. As an FFMA it is up to 2^-16, which adds up over
+# many tiles.
+shape=(B=1 H=1 HKV=1 N=64 NKV=9999 D=128 INIT=dominant SEED=1)
+for stage in $STAGE_DIRS; do
+    [[ $stage == *11_softmax_diet ]] || continue
+    SIM_FMA=fused simulate "${shape[@]}" "$stage"
+    verdict $? "${stage##*/}: LSE does not drift, mul and add fused"
+done
+stage=11_softmax_diet
+plant $stage 's/c \* (m_i\[m\]\[h\] - m_safe)/c * m_i[m][h] - cm_i[m][h]/' &&
+    simulate "${shape[@]}" "$work/$stage"
+verdict $? "$stage with c m_i - cm_i is right if the product is rounded"
+SIM_FMA=fused simulate "${shape[@]}" "$work/$stage"
+[ $? -eq 1 ] && grep -q 'LSE are wrong' "$work/log"
+verdict $? "and is caught if it is fused"
 
 echo "1..$count"
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every stage on the shape grid: on the GPU if there is one, else in the simulator, with copies that
-# land as late and as early as they may.
+# land as late and as early as they may, and products rounded before an addition or fused with it.
 # Catches: a stage that breaks on a ragged length, a head mapping, a mask, a dtype, large logits,
 # subnormals, equal or dominant keys, an infinity or a NaN.
 set -uo pipefail
@@ -34,7 +34,7 @@ if [ $? -ne 2 ]; then
     grid gpu
 elif [ -x build/attention-sim ]; then
     grid "simulator, copies late" SIM_ASYNC=late
-    grid "simulator, copies early" SIM_ASYNC=early
+    grid "simulator, copies early, mul and add fused" SIM_ASYNC=early SIM_FMA=fused
 else
     echo "1..0 # SKIP neither a GPU nor the simulator"
     exit 0

@@ -100,11 +100,12 @@ thorough=' d64_fp16_causal d128_bf16_full '
 # results VARIANT: the first shapes kill most.
 results() {
     local d=${1%%_*} type=${1#*_} mask=0 shape order
+    local -A fma=([late]=separate [early]=fused)
     [[ $1 == *_causal ]] && mask=1
     type=${type%_*}
     local choice=(DEVICE=sim "D=${d#d}" "DTYPE=$type" "CAUSAL=$mask")
     for order in late early; do
-        passes "run, $order" env SIM_ASYNC=$order \
+        passes "run, $order" env SIM_ASYNC=$order SIM_FMA="${fma[$order]}" \
             "$program-sim" run "${choice[@]}" B=2 H=4 HKV=2 N=130 NKV=400 "$built"
     done
     [[ $thorough == *" $1 "* ]] || return
@@ -120,7 +121,7 @@ results() {
         done
     done
     for order in late early; do
-        passes "grid, $order" env SIM_ASYNC=$order \
+        passes "grid, $order" env SIM_ASYNC=$order SIM_FMA="${fma[$order]}" \
             "$program-sim" grid GRID=small "${choice[@]}" "$built"
     done
     [ "$number" -eq 0 ] && return

@@ -445,6 +445,7 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
     }
     Graph graph = cfg_build(k);
     cfg_reconvergence(&graph, k);
+    fuse_products(&graph, k);
     registers_assign(&graph, k);
     cfg_free(&graph);
     return true;

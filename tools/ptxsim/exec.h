@@ -224,6 +224,7 @@ void run_nothing(Warp *warp, const Op *op);
 void run_branch(Warp *warp, const Op *op);
 void run_indexed_branch(Warp *warp, const Op *op);
 void run_exit(Warp *warp, const Op *op);
+void run_fused(Warp *warp, const Op *op);
 
 /* Continues with lanes that have met, as often as needed; then warp->pc is what to execute. */
 void simt_reconverge(Warp *warp);

@@ -61,6 +61,17 @@ CLONES static void fma_f32_ftz(Warp *warp, const Op *op) {
     EACH(f32, flush(__builtin_fmaf(flush(x[l]), flush(y[l]), flush(z[l]))));
 }
 
+/* An addition that has taken in a multiplication (fuse.c): a subtraction negates one of the two. */
+CLONES void run_fused(Warp *warp, const Op *op) {
+    const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
+    const float sign = op->negated ? -1 : 1, second_sign = op->second_negated ? -1 : 1;
+    if (op->flush)
+        EACH(f32,
+             flush(__builtin_fmaf(sign * flush(x[l]), flush(y[l]), second_sign * flush(z[l]))));
+    else
+        EACH(f32, __builtin_fmaf(sign * x[l], y[l], second_sign * z[l]));
+}
+
 /* fma.rm, of which expf has one, without branches: to nearest, then one step down if that is above
  * the exact value. A sum of zero is negative unless both terms are positive. */
 static inline float fma_down(float x, float y, float z) {
