@@ -286,11 +286,14 @@ test: $(C_TESTS) $(ORACLE_DUMP) $(PROGRAMS) $(ALL_KERNELS)
 	@python=$$(tools/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
 	    prove --timer --jobs 2 --exec '' $(C_TESTS) $(SCRIPT_TESTS)
 
+# git does not notice a full disk; cat does. Whether there are colours is settled before the pipe.
 diff:
 	$(if $(call stage_of,$(FROM)),,$(error FROM must be one of: $(NUMBERS); not '$(FROM)'))
 	$(if $(call stage_of,$(TO)),,$(error TO must be one of: $(NUMBERS); not '$(TO)'))
-	@git --no-pager diff --no-index --patience stages/$(call stage_of,$(FROM))/kernel.cu \
-	    stages/$(call stage_of,$(TO))/kernel.cu || [[ $$? -eq 1 || $$? -eq 141 ]]
+	@set -o pipefail; color=never; git config --get-colorbool color.diff && color=always; \
+	{ git --no-pager diff --no-index --patience --color=$$color \
+	    stages/$(call stage_of,$(FROM))/kernel.cu stages/$(call stage_of,$(TO))/kernel.cu || \
+	    [ $$? -eq 1 ]; } | cat $(PIPED)
 
 ptx: $(SELECTED_DIRS:%=%/$(VARIANT).ptx)
 	@cat $^ $(PIPED)

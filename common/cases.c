@@ -23,7 +23,7 @@ void cases_begin(const Options *options, const Device *device, Cases *cases) {
 }
 
 static bool left_out(const Cases *cases, int stage) {
-    return cases->tallies[stage].failed >= cases->patience;
+    return !cases->thorough && cases->tallies[stage].failed >= cases->patience;
 }
 
 bool cases_go_on(const Cases *cases) {
@@ -42,33 +42,45 @@ void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Resu
             result->stage.folder);
 }
 
-static void set_error(const Error *error, Result *result) {
-    result->status = error->status;
-    snprintf(result->reason, sizeof result->reason, "%s", error->text);
+/* Opens the variant of every stage for the problem, unless it is open. False: a folder does not
+ * exist. */
+static bool open_stages(Cases *cases, const Problem *problem, Error *error) {
+    char variant[sizeof cases->variant];
+    problem_variant(problem, variant, sizeof variant);
+    if (strcmp(variant, cases->variant) == 0) return true;
+    memcpy(cases->variant, variant, sizeof variant);
+    for (int i = 0; i < cases->options->stage_count; i++) {
+        stage_close(&cases->stages[i]);
+        if (left_out(cases, i) ||
+            stage_open(cases->options->stages[i], problem, &cases->stages[i], error))
+            continue;
+        if (error->status == STATUS_USAGE) return false;
+        progress_end();
+        fprintf(cases->text, "FAIL %s\n", error->text);
+        cases->tallies[i].cases++;
+        cases->tallies[i].failed++;
+    }
+    return true;
 }
 
-static void open_and_check(Trial *trial, const char *folder, Result *result) {
-    Error error;
-    Stage stage;
-    if (stage_open(folder, &trial->problem, &stage, &error))
-        trial_check(trial, &stage, NULL, result);
-    else
-        set_error(&error, result);
-    stage_close(&stage);
+/* `trial` NULL: there is none, for `error`. */
+static void check(Trial *trial, const Error *error, const Stage *stage, Result *result) {
+    *result = (Result){.stage = *stage, .resources = {-1, -1, -1, -1}};
+    if (trial) {
+        trial_check(trial, stage, NULL, result);
+    } else {
+        result->status = error->status;
+        snprintf(result->reason, sizeof result->reason, "%s", error->text);
+    }
 }
 
-void cases_try_one(const Device *device, const TrialSetup *setup, const char *folder,
+void cases_try_one(const Device *device, const TrialSetup *setup, const Stage *stage,
                    Result *result) {
     Error error;
     Trial trial;
-    *result = (Result){.resources = {-1, -1, -1, -1}};
-    stage_name(folder, &result->stage);
-    if (!trial_create(setup, device, &trial, &error)) {
-        set_error(&error, result);
-        return;
-    }
-    open_and_check(&trial, folder, result);
-    trial_free(&trial);
+    const bool created = trial_create(setup, device, &trial, &error);
+    check(created ? &trial : NULL, &error, stage, result);
+    if (created) trial_free(&trial);
 }
 
 static void count(const Result *result, Tally *tally) {
@@ -80,31 +92,26 @@ static void count(const Result *result, Tally *tally) {
 }
 
 bool cases_try(Cases *cases, const TrialSetup *setup, Error *error) {
-    const Options *options = cases->options;
+    const int stages = cases->options->stage_count;
     Result results[MAX_STAGES];
     Trial trial;
+    if (!open_stages(cases, &setup->problem, error)) return false;
     const bool created = trial_create(setup, cases->device, &trial, error);
-    for (int i = 0; i < options->stage_count; i++) {
-        Result *result = &results[i];
-        *result = (Result){.resources = {-1, -1, -1, -1}};
-        if (left_out(cases, i)) continue;
-        stage_name(options->stages[i], &result->stage);
-        if (created)
-            open_and_check(&trial, options->stages[i], result);
-        else
-            set_error(error, result);
-        if (result->status == STATUS_USAGE)
-            return error_set(error, STATUS_USAGE, "%s", result->reason);
-        count(result, &cases->tallies[i]);
-        if (options->json) report_json(stdout, cases->device, &setup->problem, result);
+    for (int i = 0; i < stages; i++) {
+        results[i].status = STATUS_PASS;
+        if (!cases->stages[i].library || left_out(cases, i)) continue;
+        check(created ? &trial : NULL, error, &cases->stages[i], &results[i]);
+        count(&results[i], &cases->tallies[i]);
+        if (cases->options->json) report_json(stdout, cases->device, &setup->problem, &results[i]);
     }
     if (created) trial_free(&trial);
-    for (int i = 0; i < options->stage_count; i++)
-        if (results[i].status == STATUS_FAIL) cases->failed(cases, setup, &results[i]);
+    for (int i = 0; i < stages; i++)
+        if (results[i].status == STATUS_FAIL && cases->tallies[i].failed <= cases->patience)
+            cases->failed(cases, setup, &results[i]);
     return true;
 }
 
-int cases_end(const Cases *cases) {
+int cases_end(Cases *cases) {
     const int stages = cases->options->stage_count;
     int failed = 0, all_skipped = 0;
     progress_end();
@@ -121,6 +128,7 @@ int cases_end(const Cases *cases) {
         fprintf(cases->text, t->skipped ? ": %s\n" : "%s\n", t->skip_reason);
         failed += t->failed > 0;
         all_skipped += skipped;
+        stage_close(&cases->stages[i]);
     }
     return failed ? STATUS_FAIL : all_skipped == stages ? STATUS_SKIP : STATUS_PASS;
 }

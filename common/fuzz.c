@@ -163,7 +163,7 @@ static bool still_fails(const TrialSetup *setup, void *context) {
     Failure *failure = context;
     Result result;
     progress("fuzz: looking for a smaller case");
-    cases_try_one(failure->device, setup, failure->result.stage.folder, &result);
+    cases_try_one(failure->device, setup, &failure->result.stage, &result);
     if (result.status != STATUS_FAIL) return false;
     failure->result = result;
     return true;

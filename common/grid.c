@@ -1,10 +1,7 @@
 #include "grid.h"
 
+#include "cases.h"
 #include "progress.h"
-#include "report.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { LISTED_FAILURES = 10 }; /* of a stage */
 
@@ -16,7 +13,6 @@ enum {
     FULL_LENGTHS = sizeof full_lengths / sizeof full_lengths[0],
     SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],
     HARD_INITS = sizeof hard_inits / sizeof hard_inits[0],
-    VARIANTS = 8,
     COMBINATIONS = 18 /* of batch, heads and kv_heads */
 };
 
@@ -51,34 +47,13 @@ static void set_heads(int combination, AttentionProblem *shape) {
     shape->kv_heads = heads[combination % HEADS][1];
 }
 
-typedef struct Summary {
-    int cases, failed, skipped;
-    double worst; /* error / tolerance */
-    char skip_reason[256];
-} Summary;
-
 typedef struct Grid {
     const Options *options;
-    const Device *device;
-    FILE *text; /* stderr if stdout carries JSON */
     GridSize size;
     const int *lengths; /* of which all pairs are shapes, and after them so many more */
     int length_count, more;
     int done, total; /* cases */
-    Summary summaries[MAX_STAGES];
 } Grid;
-
-static bool wanted(int option, int value) { return option == OPTION_UNSET || option == value; }
-
-/* Variant number 0 .. VARIANTS - 1; false if the options leave it out. */
-static bool set_variant(const Options *options, int variant, Problem *problem) {
-    problem->d = variant & 1 ? 128 : 64;
-    problem->type = variant & 2 ? TYPE_BF16 : TYPE_FP16;
-    problem->causal = variant & 4;
-    problem->shape.scale = problem_scale(problem->d);
-    return wanted(options->d, problem->d) && wanted(options->dtype, (int)problem->type) &&
-           wanted(options->causal, problem->causal);
-}
 
 static int pairs(const Grid *grid) { return grid->length_count * grid->length_count; }
 
@@ -112,58 +87,6 @@ static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape,
     return setup;
 }
 
-static void report_failure(const Grid *grid, const TrialSetup *setup, const Result *result) {
-    progress_end();
-    fprintf(grid->text, "FAIL %s: %s\n     repeat: attention run ", result->stage.name,
-            result->reason);
-    report_arguments(grid->text, setup);
-    fprintf(grid->text, " %s\n", result->stage.folder);
-}
-
-static void count_result(const Grid *grid, const TrialSetup *setup, const Result *result,
-                         Summary *summary) {
-    summary->cases++;
-    if (result->status == STATUS_SKIP) {
-        if (summary->skipped++ == 0)
-            snprintf(summary->skip_reason, sizeof summary->skip_reason, "%.200s", result->reason);
-        return;
-    }
-    if (result->checked) summary->worst = fmax(summary->worst, result->check.ratio);
-    if (result->status != STATUS_PASS && summary->failed++ < LISTED_FAILURES)
-        report_failure(grid, setup, result);
-}
-
-/* All stages on one case. A case that does not fit the device counts as skipped. */
-static void run_case(Grid *grid, const TrialSetup *setup, const Stage stages[]) {
-    Trial trial;
-    Error error;
-    const bool created = trial_create(setup, grid->device, &trial, &error);
-    for (int i = 0; i < grid->options->stage_count; i++) {
-        Result result = {.stage = stages[i], .status = error.status};
-        if (!stages[i].library) continue; /* counted when it did not open */
-        if (created)
-            trial_check(&trial, &stages[i], NULL, &result);
-        else
-            snprintf(result.reason, sizeof result.reason, "%s", error.text);
-        count_result(grid, setup, &result, &grid->summaries[i]);
-        if (grid->options->json) report_json(stdout, grid->device, &setup->problem, &result);
-    }
-    if (created) trial_free(&trial);
-    progress("grid: case %d of %d", ++grid->done, grid->total);
-}
-
-/* Opens the variant of every stage. False: a folder does not exist. */
-static bool open_stages(Grid *grid, const Problem *variant, Stage stages[], Error *error) {
-    for (int i = 0; i < grid->options->stage_count; i++) {
-        if (stage_open(grid->options->stages[i], variant, &stages[i], error)) continue;
-        if (error->status == STATUS_USAGE) return false;
-        fprintf(grid->text, "FAIL %s\n", error->text);
-        grid->summaries[i].cases++;
-        grid->summaries[i].failed++;
-    }
-    return true;
-}
-
 /* INIT, if it chooses. Else normal, large and one of the hard ones; of these the small grid has one
  * a case, and the big one, which is about indices, always normal. */
 static bool has_init(const Grid *grid, int variant, int shape, int init) {
@@ -186,81 +109,61 @@ static bool has_case(const Grid *grid, const Problem *problem, int variant, int 
     return has_shape(grid, problem, shape) && has_init(grid, variant, shape, init);
 }
 
-static bool run_variant(Grid *grid, int variant, Error *error) {
-    Stage stages[MAX_STAGES] = {0};
+static bool run_variant(Grid *grid, int variant, Cases *cases, Error *error) {
     Problem problem;
-    if (!set_variant(grid->options, variant, &problem)) return true;
-    const bool opened = open_stages(grid, &problem, stages, error);
-    for (int shape = 0; opened && shape < pairs(grid) + grid->more; shape++) {
+    if (!cases_variant(grid->options, variant, &problem)) return true;
+    for (int shape = 0; shape < pairs(grid) + grid->more; shape++) {
         for (int init = 0; init < INITS; init++) {
             if (!has_case(grid, &problem, variant, shape, init)) continue;
             const TrialSetup setup = make_case(grid, &problem, shape, variant, init);
-            run_case(grid, &setup, stages);
+            if (!cases_try(cases, &setup, error)) return false;
+            progress("grid: case %d of %d", ++grid->done, grid->total);
         }
     }
-    for (int i = 0; i < grid->options->stage_count; i++) stage_close(&stages[i]);
-    return opened;
+    return true;
 }
 
 static int count_cases(const Grid *grid) {
     Problem problem;
     int count = 0;
     for (int variant = 0; variant < VARIANTS; variant++) {
-        if (!set_variant(grid->options, variant, &problem)) continue;
+        if (!cases_variant(grid->options, variant, &problem)) continue;
         for (int i = 0; i < (pairs(grid) + grid->more) * INITS; i++)
             count += has_case(grid, &problem, variant, i / INITS, i % INITS);
     }
     return count;
 }
 
-/* One line a stage; returns the exit code. */
-static int report_summaries(const Grid *grid) {
-    bool failed = false, all_skipped = true;
-    for (int i = 0; i < grid->options->stage_count; i++) {
-        const Summary *s = &grid->summaries[i];
-        const bool skipped = s->skipped == s->cases;
-        Stage stage;
-        stage_name(grid->options->stages[i], &stage);
-        fprintf(grid->text, "%-24s %5d cases, %d failed, %d skipped, worst error/allowed %.2f  %s",
-                stage.name, s->cases, s->failed, s->skipped, s->worst,
-                s->failed ? "FAIL"
-                : skipped ? "SKIP"
-                          : "PASS");
-        fprintf(grid->text, s->skipped ? ": %s\n" : "%s\n", s->skip_reason);
-        failed |= s->failed > 0;
-        all_skipped &= skipped;
+static Grid make_grid(const Options *options, const Device *device) {
+    const GridSize usual = device->simulated ? GRID_SMALL : GRID_FULL;
+    Grid grid = {.options = options, .more = BIG_SHAPES};
+    grid.size = options->grid == OPTION_UNSET ? usual : (GridSize)options->grid;
+    if (grid.size == GRID_FULL) {
+        grid.lengths = full_lengths;
+        grid.length_count = FULL_LENGTHS;
+        grid.more = MORE_SHAPES;
+    } else if (grid.size == GRID_SMALL) {
+        grid.lengths = small_lengths;
+        grid.length_count = SMALL_LENGTHS;
+        grid.more = LONG_SHAPES;
     }
-    return failed ? STATUS_FAIL : all_skipped ? STATUS_SKIP : STATUS_PASS;
-}
-
-static void set_size(Grid *grid) {
-    const GridSize usual = grid->device->simulated ? GRID_SMALL : GRID_FULL;
-    grid->size = grid->options->grid == OPTION_UNSET ? usual : (GridSize)grid->options->grid;
-    if (grid->size == GRID_FULL) {
-        grid->lengths = full_lengths;
-        grid->length_count = FULL_LENGTHS;
-        grid->more = MORE_SHAPES;
-    } else if (grid->size == GRID_SMALL) {
-        grid->lengths = small_lengths;
-        grid->length_count = SMALL_LENGTHS;
-        grid->more = LONG_SHAPES;
-    } else {
-        grid->more = BIG_SHAPES;
-    }
+    grid.total = count_cases(&grid);
+    return grid;
 }
 
 int grid_command(const Options *options, const Device *device) {
+    Grid grid = make_grid(options, device);
+    Cases cases;
     Error error;
-    Grid grid = {.options = options, .device = device, .text = options->json ? stderr : stdout};
-    set_size(&grid);
-    grid.total = count_cases(&grid);
     if (!options_no_shape(options, "grid", &error) ||
         (grid.size == GRID_BIG && device->simulated &&
          !error_set(&error, STATUS_SKIP, "GRID=big: its tensors are too large to simulate")))
         return error_exit(&error);
-    report_device(grid.text, device);
+    cases_begin(options, device, &cases);
+    cases.patience = LISTED_FAILURES;
+    cases.thorough = true;
+    cases.failed = cases_print_failure;
     for (int variant = 0; variant < VARIANTS; variant++)
-        if (!run_variant(&grid, variant, &error)) return error_exit(&error);
-    progress_end();
-    return report_summaries(&grid);
+        if (!run_variant(&grid, variant, &cases, &error)) return error_exit(&error);
+    return cases_end(&cases);
 }

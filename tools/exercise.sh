@@ -120,8 +120,13 @@ races() {
     holds "no race, no access out of bounds, with copies late and early"
 }
 
+# The grid takes a minute or two: its lines of progress come through, on stderr.
 results() {
+    : >"$log"
+    tail -f --pid=$$ "$log" > >(grep --line-buffered '^grid: ' >&2) 2>/dev/null &
+    local progress=$!
     attempt "$program-sim" grid DEVICE=sim GRID=small "$DIR"
+    { kill $progress && wait $progress; } 2>/dev/null
     if [ "$code" -eq 0 ]; then
         holds "right results on the grid: $(sed -n 's/.* \([0-9]* cases\),.*/\1/p' "$log")"
     else

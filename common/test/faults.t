@@ -117,7 +117,9 @@ done
 [ "$(wc -l <"$work/one")" -eq 5 ] && cmp -s "$work/one" "$work/two"
 verdict $? "a SEED gives the same cases again"
 run attention-sim fuzz SECONDS=1 01_none
-exits 1 "fuzz wants every variant" 'is not there: the stage'
+exits 1 "fuzz wants every variant" 'is not there: the stage' '1 failed'
+run attention-sim repeat DTYPE=fp16 CAUSAL=1 01_none
+exits 1 "and so does repeat" '01_none                      4 cases, 1 failed'
 
 # ---- bad usage -----------------------------------------------------------------------------------
 run attention-sim fuzz N=100 01_none

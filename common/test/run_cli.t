@@ -139,10 +139,19 @@ repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
 # shellcheck disable=SC2086 # the line is a list of arguments
 run attention $repeat
 exits 1 "and its line repeats the failure" '07_head: '
+run attention grid "${cell[@]}" INIT=normal 11_launch
+exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
+[ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]
+verdict $? "and lists ten"
 run attention grid "${cell[@]}" INIT=dominant 01_none
 exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
 run attention grid "${cell[@]}" INIT=nan 01_none
 exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
+run attention grid GRID=small DTYPE=fp16 CAUSAL=1 INIT=normal 01_none
+exits 1 "grid of a variant that is not built" \
+    '01_none                     50 cases, 1 failed, 0 skipped'
+[ "$(grep -c 'd64_fp16_causal.so is not there' "$work/out")" -eq 1 ]
+verdict $? "fails once"
 FAKE_MEMORY=10000000 run attention grid GRID=big D=128 DTYPE=fp16 CAUSAL=0 01_none
 exits 2 "the big grid without memory for it" '5 cases, 0 failed, 5 skipped' \
     'SKIP: the problem needs'

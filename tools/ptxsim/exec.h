@@ -204,6 +204,10 @@ bool block_run(Block *block, uint64_t index);
 /* A warp has ended, or a barrier changed: lets go the warps that wait for nothing more. */
 void barrier_check(Block *block, uint32_t id);
 
+/* How many threads a barrier of `count` waits for: 0 is all that have not ended. Whole warps, as
+ * arrivals are counted too (PTX ISA, "bar, barrier"). */
+uint32_t barrier_threads(const Block *block, uint32_t count);
+
 /* Writes a report about the current operation of `warp` and ends the block. lane -1: the warp as a
  * whole. The message is a phrase without a full stop. */
 _Noreturn void fault(Warp *warp, int lane, const char *format, ...)

@@ -135,7 +135,8 @@ static void describe_warp(const Warp *warp, char *text, size_t size) {
     case WARP_AT_BARRIER:
         snprintf(text, size,
                  "lanes 0x%08x, waits at barrier %u (%u of %u threads have arrived), %s",
-                 warp->active, warp->barrier, barrier->arrived, barrier->expected, place);
+                 warp->active, warp->barrier, barrier->arrived,
+                 barrier_threads(warp->block, barrier->expected), place);
         break;
     case WARP_AT_MBARRIER:
         describe_mbarrier(warp, missing, sizeof missing);

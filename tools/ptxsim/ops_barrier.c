@@ -10,8 +10,9 @@ typedef enum BarrierMode {
     BAR_RED_OR
 } BarrierMode;
 
-static uint32_t live_threads(const Block *block) {
+uint32_t barrier_threads(const Block *block, uint32_t count) {
     uint32_t threads = 0;
+    if (count) return count;
     for (int i = 0; i < block->warps; i++)
         if (block->warp[i].state != WARP_DONE) threads += LANES;
     return threads;
@@ -38,8 +39,7 @@ static void write_result(Warp *warp, const NamedBarrier *barrier) {
 
 void barrier_check(Block *block, uint32_t id) {
     NamedBarrier *barrier = &block->barrier[id];
-    const uint32_t wanted = barrier->expected ? barrier->expected : live_threads(block);
-    if (!barrier->arrived || barrier->arrived < wanted) return;
+    if (!barrier->arrived || barrier->arrived < barrier_threads(block, barrier->expected)) return;
     if (block->race) race_barrier_release(block->race, id, barrier->waiting);
     for (int i = 0; i < block->warps; i++) {
         if (!(barrier->waiting >> i & 1)) continue;
@@ -63,9 +63,11 @@ static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count)
     if (threads > (uint32_t)warp->block->warps * LANES)
         fault(warp, -1, "barrier %u waits for %u threads, the block has %u", id, threads,
               warp->block->thread_count);
-    if (barrier->arrived && barrier->expected != threads)
-        fault(warp, -1, "barrier %u is used for %u threads while others use it for %u", id, threads,
-              barrier->expected);
+    const uint32_t mine = barrier_threads(warp->block, threads);
+    const uint32_t others = barrier_threads(warp->block, barrier->expected);
+    if (barrier->arrived && mine != others)
+        fault(warp, -1, "barrier %u is used for %u threads while others use it for %u", id, mine,
+              others);
 }
 
 /* operands: d of bar.red or -1, barrier, threads or -1, predicate of bar.red or -1 */

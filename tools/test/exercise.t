@@ -31,7 +31,11 @@ sed '1s,.*,// Stage 02: next,; s/a kernel that compiles quickly, for tests: /the
     stages/01_small/kernel.cu >stages/02_next/kernel.cu
 echo 'SHFL > 0' >stages/02_next/expect.sass
 mine=work/02_next/kernel.cu
-run() { make ARCH=sm_80 VARIANTS=d128_fp16_full "$@" >"$log" 2>&1; code=$?; }
+run() {
+    make ARCH=sm_80 VARIANTS=d128_fp16_full "$@" >"$log" 2>"$log.err"
+    code=$?
+    cat "$log.err" >>"$log"
+}
 says() { grep -qF -- "$1" "$log"; }
 change() { # change SED: the learner starts afresh and then edits
     rm -f "$mine"
@@ -74,11 +78,19 @@ run run KERNEL=$mine
 ok "KERNEL without a stage" says "KERNEL needs one stage"
 
 # ---- grade ---------------------------------------------------------------------------------------
-# The whole grid takes long: here one variant of it.
+# The whole grid takes long: here one variant of it, after a line of progress, for which it looks on
+# grade's stderr.
 mv build/attention-sim build/attention-sim.whole
 cat >build/attention-sim <<'END'
 #!/bin/bash
-[ "$1" != grid ] || set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
+if [ "$1" = grid ]; then
+    set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
+    echo "grid: case 7 of 49" >&2
+    for ((i = 0; i < 100; i++)); do
+        grep -qx 'grid: case 7 of 49' log.err && touch shown && break
+        sleep 0.1
+    done
+fi
 exec "$0.whole" "$@"
 END
 chmod +x build/attention-sim
@@ -88,6 +100,8 @@ for what in "holds  it compiles" "holds  no race" "holds  right results on the g
     "holds  the counters" "all holds"; do
     ok "$what" says "$what"
 done
+ok "the progress of the grid is shown while it runs" [ -e shown ]
+ok "once, outside the answer" [ "$(grep -c 'grid: case 7 of 49' "$log")" -eq 1 ]
 lab=$(grep -c -- '--     the signature' "$log") # 1: there is no disassembler to be had
 if [ "$lab" -eq 0 ]; then
     ok "holds  the signature" says "holds  the signature"

@@ -120,6 +120,9 @@ ok "what it ran has ended" ended
 cd "$root" || exit 1
 full make --no-print-directory help
 ok "make help" [ $code -ne 0 ]
+full make --no-print-directory diff FROM=01 TO=16
+ok "make diff" [ $code -ne 0 ]
+ok "says why" says 'no space left'
 python=$(tools/python.sh build/python 2>/dev/null)
 full "$python" reference/trace.py N=4 D=2
 ok "the trace" [ $code -ne 0 ]

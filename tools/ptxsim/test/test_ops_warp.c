@@ -271,6 +271,10 @@ static void test_barriers(void) {
     check(ROOM "barrier.cta.sync.aligned 3, 128; ld.shared.u32 d, [z]", 128, false, partner, NULL);
     check(ROOM "bar.cta.sync 2; ld.shared.u32 d, [z]", 128, false, partner, NULL);
     check(ROOM PAIR "barrier.sync w, 64; ld.shared.u32 d, [z]", 128, false, partner, NULL);
+    /* no count is all threads, whoever says which */
+    check(ROOM "and.b32 w, t, 32; setp.ne.u32 g, w, 0; @g bra ALL; bar.sync 1; bra BOTH; "
+               "ALL: bar.sync 1, 128; BOTH: ld.shared.u32 d, [z]",
+          128, false, partner, NULL);
     /* the odd warps hand over, the even ones wait; then the other way round */
     check(ROOM "and.b32 w, t, 32; setp.ne.u32 g, w, 0; @g bra ODD; "
                "bar.sync 1, 128; bar.arrive 2, 128; bra BOTH; "
