@@ -388,8 +388,9 @@ sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
 COMPARISON := build/compare/$(FROM)_$(TO)_$(VARIANT)
 compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB)
 	@mkdir -p build/compare
-	@git --no-pager diff --no-index --patience $(foreach d,$(PAIR),stages/$(notdir $d)/kernel.cu) \
-	    >$(COMPARISON).diff || [ $$? -eq 1 ]
+	@set -o pipefail; { git --no-pager diff --no-index --patience --color=never \
+	    $(foreach d,$(PAIR),stages/$(notdir $d)/kernel.cu) || [ $$? -eq 1 ]; } \
+	    | cat >$(COMPARISON).diff
 	@rm -f $(COMPARISON).jsonl; for device in sim $$(nvidia-smi -L >/dev/null 2>&1 && echo gpu); do \
 	    build/attention run $(filter-out 'FORMAT=% 'DEVICE=%,$(FORWARD)) FORMAT=json \
 	        DEVICE=$$device $(PAIR) 2>/dev/null >>$(COMPARISON).jsonl || [ $$? -eq 2 ] || exit 1; done

@@ -5,6 +5,8 @@ cd "$root" || exit 1
 sass=$root/build/sass
 scratch=$(mktemp -d)
 log=$scratch/log
+export TMPDIR=$scratch/tmp # of its own: tests run side by side
+mkdir "$TMPDIR"
 trap 'rm -rf "$scratch"' EXIT
 count=0
 
