@@ -6,7 +6,7 @@
 //           whose P_ij overflowed is taken once more.
 // Before:   stage 15 overlaps only if warpgroups happen to drift apart, and every block begins
 //           and ends with idle tensor cores.
-// Look for: all MUFU.EX2 after the last HGMMA, a third of them before the last wait; UTMASTG.
+// Look for: all MUFU.EX2 after the last HGMMA, the first of them before the last wait; UTMASTG.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -39,7 +39,7 @@ constexpr float LN_2 = 0.6931471805599453f;
 constexpr float HEADROOM = 4;       // P_ij of the first maximum is 2^-4; fp16 ends at 2^16
 constexpr float MAX_SUM = 0x1p126f; // of l_i: 1 / l_i is not denormal
 
-constexpr int UNDER_PV = D == 128 ? 32 : 48; // keys exponentiated before P V is waited for
+constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
 constexpr int TILES = 4;                     // query tiles under way
 constexpr int L2_BYTES = 32 << 20;           // of keys and values: about half of L2
@@ -136,6 +136,20 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
                  : "memory");
 }
 
+// Whether that phase has ended.
+static __device__ bool mbarrier_test(uint64_t *barrier, int parity) {
+    int ended;
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+                 "selp.b32 %0, 1, 0, done;\n"
+                 "}"
+                 : "=r"(ended)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return ended;
+}
+
 // N buffers between the producer and the consumers. Use n of a ring is use n / N of buffer n % N.
 template <int N> struct Ring {
     uint64_t full[N], empty[N]; // filled; read by every consumer warp
@@ -148,16 +162,21 @@ template <int N> static __device__ void ring_init(Ring<N> *ring, int warps) {
     }
 }
 
-template <int N> static __device__ void ring_wait_full(Ring<N> *ring, int n) {
+template <int N> static __device__ void ring_wait_full(Ring<N> *ring, unsigned n) {
     mbarrier_wait(&ring->full[n % N], n / N % 2);
 }
 
+// The same as a question: a wait costs its latency, an answer can come under other work.
+template <int N> static __device__ bool ring_is_full(Ring<N> *ring, unsigned n) {
+    return mbarrier_test(&ring->full[n % N], n / N % 2);
+}
+
 // At once for the first N uses.
-template <int N> static __device__ void ring_wait_empty(Ring<N> *ring, int n) {
+template <int N> static __device__ void ring_wait_empty(Ring<N> *ring, unsigned n) {
     mbarrier_wait(&ring->empty[n % N], 1 - n / N % 2);
 }
 
-template <int N> static __device__ void ring_release(Ring<N> *ring, int n, int lane) {
+template <int N> static __device__ void ring_release(Ring<N> *ring, unsigned n, int lane) {
     mbarrier_arrive(&ring->empty[n % N], lane);
 }
 
@@ -306,29 +325,31 @@ static __device__ __forceinline__ void product_QK(float (&S_ij)[BC / 8][4], uint
     wgmma_commit_group();
 }
 
-// O_i = O_i + P_ij V_j, or = if not `add`   [64, D] a warpgroup; a step is 16 rows down
+// O_i = O_i + P_ij V_j   [64, D] a warpgroup; a step is 16 rows down
 static __device__ __forceinline__ void
-product_PV(float (&O_i)[D / 8][4], const unsigned (&P_ij)[BC / 16][4], uint64_t V_at, bool add) {
+product_PV(float (&O_i)[D / 8][4], const unsigned (&P_ij)[BC / 16][4], uint64_t V_at) {
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < BC / 16; k++)
-        wgmma_m64nDk16(O_i, P_ij[k], V_at + k * 16 * PANEL_ROW / 16, add || k > 0);
+        wgmma_m64nDk16(O_i, P_ij[k], V_at + k * 16 * PANEL_ROW / 16, true);
     wgmma_commit_group();
 }
 
-// S_ij = -inf where a row of the warp does not see the key, if the mask crosses the tile at all
+// S_ij = -inf where a row of the warp does not see the key
 static __device__ __forceinline__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p,
                                             int first_row, int warp, int lane, int j) {
-    if (j + BC <= visible_keys(p, first_row + warp / 4 * 64)) return;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const int row = first_row + warp * 16 + h * 8 + lane / TX;
         const int visible = visible_keys(p, row) - j - lane % TX * 2;
+        // A bit for each of the 32 elements: seven become predicates in one instruction (R2P).
+        const int seen = min(max(visible, 0), BC), count = seen / 8 * 2 + min(seen % 8, 2);
+        const unsigned bits = count == 32 ? ~0u : (1u << count) - 1;
 #pragma unroll
         for (int n = 0; n < BC / 8; n++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
-                if (n * 8 + e >= visible) S_ij[n][2 * h + e] = -CUDART_INF_F;
+                if (!(bits >> (n * 2 + e) & 1)) S_ij[n][2 * h + e] = -CUDART_INF_F;
     }
 }
 
@@ -336,8 +357,8 @@ static __device__ __forceinline__ void mask(float (&S_ij)[BC / 8][4], const Atte
 // infinite, so that P_ij is 0.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
-    bool grown;   // a row of the warp: O_i is still to be multiplied with scale_i
-    bool keyless; // a row of the warp: no key yet
+    bool grown;     // a row of the warp: O_i is still to be multiplied with scale_i
+    bool searching; // a row of the warp: it has no key yet, or maxima of all key tiles are wanted
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
@@ -347,8 +368,8 @@ static __device__ void clear_rows(Rows &rows) {
 
 // m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i
 static __device__ __forceinline__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4],
-                                                     float c) {
-    bool keyless = false;
+                                                     float c, bool exact) {
+    bool searching = exact;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         float m_new = -CUDART_INF_F;
@@ -361,10 +382,10 @@ static __device__ __forceinline__ void update_maxima(Rows &rows, const float (&S
         rows.scale_i[h] = first ? 1 : exp2_approx(old - cm_new);
         rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
         rows.l_i[h] *= rows.scale_i[h];
-        keyless = keyless || cm_new == -CUDART_INF_F;
+        searching = searching || cm_new == -CUDART_INF_F;
     }
     rows.grown = __any_sync(0xffffffff, rows.scale_i[0] != 1 || rows.scale_i[1] != 1);
-    rows.keyless = __any_sync(0xffffffff, keyless);
+    rows.searching = __any_sync(0xffffffff, searching);
 }
 
 // P_ij = exp(S_ij - m_i), in place, l_i = l_i + rowsum(P_ij), for keys first .. last - 1
@@ -390,13 +411,21 @@ static __device__ __forceinline__ void pack_P(unsigned (&P_ij)[BC / 16][4],
         }
 }
 
-// O_i = scale_i * O_i
-static __device__ __forceinline__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
+static __device__ __forceinline__ void clear(float (&c)[D / 8][4]) {
+#pragma unroll
+    for (int n = 0; n < D / 8; n++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) c[n][e] = 0;
+}
+
+// O_i = scale_i * O_i, if that is still to be done
+static __device__ __forceinline__ void rescale(float (&O_i)[D / 8][4], Rows &rows) {
     if (rows.grown)
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
 #pragma unroll
             for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
+    rows.grown = false;
 }
 
 // ptxas would move the wait for P V up, over all exponentials: a wait depends on nothing that it
@@ -434,13 +463,15 @@ static __device__ Tile tile_of(const AttentionProblem &p, int BR, int group, int
 static __device__ __forceinline__ void finish_rows(float (&inverse)[2], const Rows &rows,
                                                    float *LSE, const AttentionProblem &p,
                                                    const Tile &t, int warp, int lane) {
+    const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])}; // side by side
     const size_t LSE_row = ((size_t)t.batch * p.heads + t.head) * p.seq_q;
     const int row = t.first_row + warp * 16 + lane / TX;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const float l = row_sum(rows.l_i[h]);
+        const float l = sum[h];
         const float value = l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + __log2f(l));
-        inverse[h] = l == 0 ? 0 : l <= MAX_SUM ? reciprocal_approx(l) : CUDART_NAN_F;
+        const float r = reciprocal_approx(l);
+        inverse[h] = l == 0 ? 0 : l <= MAX_SUM ? r : CUDART_NAN_F;
         asm volatile("{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
                      "@wanted st.global.f32 [%0], %1;\n}" ::"l"(&LSE[LSE_row + row + h * 8]),
                      "f"(value), "r"((int)(LSE && lane % TX == 0 && row + h * 8 < p.seq_q))
@@ -454,6 +485,9 @@ static __device__ __forceinline__ void store_O(const CUtensorMap *O, element *wa
                                                const float (&O_i)[D / 8][4],
                                                const float (&inverse)[2], Tile *t, int warp,
                                                int lane) {
+    const int row = __shfl_sync(0xffffffff, t->first_row, 0) + warp * 16;
+    const int head = __shfl_sync(0xffffffff, t->head, 0);
+    const int batch = __shfl_sync(0xffffffff, t->batch, 0);
     tma_store_wait();
     __syncwarp(); // WAR: warp_O
 #pragma unroll
@@ -466,16 +500,15 @@ static __device__ __forceinline__ void store_O(const CUtensorMap *O, element *wa
     }
     fence_proxy_async();
     __syncwarp(); // RAW: warp_O, by the copy engine
-    tma_store(O, warp_O, __shfl_sync(0xffffffff, t->first_row, 0) + warp * 16,
-              __shfl_sync(0xffffffff, t->head, 0), __shfl_sync(0xffffffff, t->batch, 0));
+    tma_store(O, warp_O, row, head, batch);
     const float some = fabsf(O_i[0][0] * inverse[0]) + fabsf(O_i[0][2] * inverse[1]);
     if (__any_sync(0xffffffff, !(some < CUDART_INF_F))) t->overflow = true;
 }
 
 // Has the copy engine fill the next buffer of a ring as soon as it is free.
 template <int N>
-static __device__ void load(unsigned char *buffers, const CUtensorMap *map, Ring<N> *ring, int n,
-                            int bytes, int row, int head, int batch) {
+static __device__ void load(unsigned char *buffers, const CUtensorMap *map, Ring<N> *ring,
+                            unsigned n, int bytes, int row, int head, int batch) {
     ring_wait_empty(ring, n);
     mbarrier_arrive_expect_tx(&ring->full[n % N], bytes);
     tma_load(buffers + n % N * bytes, map, &ring->full[n % N], row, head, batch);
@@ -506,42 +539,55 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         ring_init(&ring_Q, 4 * warpgroups);
         ring_init(&ring_K, 4 * warpgroups);
         ring_init(&ring_V, 4 * warpgroups);
-        ring_init(&ring_tile, 4 * warpgroups);
+        ring_init(&ring_tile, 4 * warpgroups + 1); // the thread that has K and V loaded, too
         fence_mbarrier_init();
     }
     if (threadIdx.x < TILES) tile[threadIdx.x] = {0};
     __syncthreads(); // RAW: the barriers, tile
 
-    // ---- Producer
+    // ---- Producer: a thread for the query tiles, one for their keys and values. Q has two buffers
+    // and so comes a whole tile ahead, which it could not in one line with K and V.
     if (__shfl_sync(0xffffffff, threadIdx.x / 128, 0) == warpgroups) {
         setmaxnreg_dec();
-        if (threadIdx.x % 128 != 0) return;
-        int i = blockIdx.x, idle = 0, q = 0, k = 0, v = 0; // the next tile; uses of the rings
+        if (threadIdx.x % 128 == 0) {
+            unsigned q = 0; // uses of the ring
+            int i = blockIdx.x, idle = 0;
 #pragma unroll 1
-        for (int n = 0; idle < TILES; n++) {
-            ring_wait_empty(&ring_tile, n);
-            Tile t = tile[n % TILES]; // done
-            if (t.overflow && !t.exact) {
-                t.exact = true;
-                t.overflow = false;
-            } else if (i < tiles) {
-                t = tile_of(p, BR, group, i);
-                i = atomicAdd(next, 1) + gridDim.x; // early: it takes a while
-            } else {
-                t.key_tiles = 0;
-            }
-            tile[n % TILES] = t;
-            mbarrier_arrive(&ring_tile.full[n % TILES], 0);
-            idle = t.key_tiles == 0 ? idle + 1 : 0;
-            const int kv_head = t.head / (p.heads / p.kv_heads);
-#pragma unroll 1
-            for (int j = t.key_tiles - 1; j >= 0; j--) { // K runs one tile ahead of V
-                if (j == t.key_tiles - 1) {
-                    load(sK, &K, &ring_K, k++, TILE_BYTES, j * BC, kv_head, t.batch);
-                    load(sQ, &Q, &ring_Q, q++, warpgroups * Q_BYTES, t.first_row, t.head, t.batch);
+            for (unsigned n = 0; idle < TILES; n++) {
+                ring_wait_empty(&ring_tile, n);
+                ring_wait_empty(&ring_Q, q); // tiles taken too early may leave other blocks none
+                Tile *t = &tile[n % TILES];  // done
+                if (t->overflow && !t->exact) {
+                    t->exact = true;
+                    t->overflow = false;
+                } else {
+                    if (n > 0) i = atomicAdd(next, 1) + gridDim.x;
+                    t->key_tiles = 0;
+                    if (i < tiles) *t = tile_of(p, BR, group, i);
                 }
-                if (j > 0) load(sK, &K, &ring_K, k++, TILE_BYTES, (j - 1) * BC, kv_head, t.batch);
-                load(sV, &V, &ring_V, v++, TILE_BYTES, j * BC, kv_head, t.batch);
+                mbarrier_arrive(&ring_tile.full[n % TILES], 0);
+                idle = t->key_tiles == 0 ? idle + 1 : 0;
+                if (idle == 0)
+                    load(sQ, &Q, &ring_Q, q++, warpgroups * Q_BYTES, t->first_row, t->head,
+                         t->batch);
+            }
+        } else if (threadIdx.x % 128 == 32) {
+            unsigned k = 0, v = 0; // uses of the rings
+            int idle = 0;
+#pragma unroll 1
+            for (unsigned n = 0; idle < TILES; n++) {
+                ring_wait_full(&ring_tile, n);
+                const Tile t = tile[n % TILES];
+                ring_release(&ring_tile, n, 0);
+                idle = t.key_tiles == 0 ? idle + 1 : 0;
+                const int kv_head = t.head / (p.heads / p.kv_heads);
+#pragma unroll 1
+                for (int j = t.key_tiles; j >= 0; j--) { // K runs one tile ahead of V
+                    if (j > 0)
+                        load(sK, &K, &ring_K, k++, TILE_BYTES, (j - 1) * BC, kv_head, t.batch);
+                    if (j < t.key_tiles)
+                        load(sV, &V, &ring_V, v++, TILE_BYTES, j * BC, kv_head, t.batch);
+                }
             }
         }
         return;
@@ -557,12 +603,12 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     element *warp_O = (element *)(sO + warp * O_BYTES);
-    int n = 0, query = 0, step = 0; // uses of the rings of tiles and of Q; of K and V
-    float S_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, inverse[2] = {0};
+    unsigned n = 0, query = 0, step = 0; // uses of the rings of tiles and of Q; of K and V
+    float S_ij[BC / 8][4], O_i[D / 8][4], inverse[2] = {0};
     unsigned P_ij[BC / 16][4];
     Rows rows;
     if (warpgroup == 0) give_turn(0);
-        // Once round for all tiles, and again if the last of them are to be done again.
+    // Once round for all tiles, and again if the last of them are to be done again.
 #pragma unroll 1
     for (int idle = 0; idle < TILES; n++) {
         ring_wait_full(&ring_tile, n);
@@ -577,7 +623,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         }
         idle = 0;
         int j = key_tiles - 1; // the key tile, from the last to the first
-        bool fresh = true;     // the query tile has no O_i yet
+        bool ready = false;    // K and V of the next step are known to be there
 
         // The first Q K^T, under which nothing can hide
         ring_wait_full(&ring_Q, query);
@@ -588,8 +634,10 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         settle(S_ij);
         ring_release(&ring_K, step, lane);
         clear_rows(rows);
-        mask(S_ij, p, first_row, warp, lane, j * BC);
-        update_maxima(rows, S_ij, c);
+        clear(O_i);
+        if ((j + 1) * BC > visible_keys(p, first_row + warpgroup * 64))
+            mask(S_ij, p, first_row, warp, lane, j * BC);
+        update_maxima(rows, S_ij, c, exact);
         exponentials(S_ij, rows, c, 0, BC);
         pack_P(P_ij, S_ij, 0, BC);
 #pragma unroll 1
@@ -607,44 +655,51 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
                 ring_wait_full(&ring_Q, ++query);
             }
             j = last ? key_tiles - 1 : j - 1;
-            ring_wait_full(&ring_K, step + 1);
+            if (!ready) {
+                ring_wait_full(&ring_K, step + 1);
+                ring_wait_full(&ring_V, step);
+            }
             wait_for_turn(warpgroup);
             product_QK(S_ij, Q_at + query % 2 * (warpgroups * Q_BYTES / 16),
                        K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
+            const bool crossed = (j + 1) * BC > visible_keys(p, first_row + warpgroup * 64);
+            const bool special = last || crossed || rows.searching; // one question, not three
             rescale(O_i, rows);
-            ring_wait_full(&ring_V, step);
-            product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16), !fresh);
+            product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16));
             give_turn(warpgroup + 1 == warpgroups ? 0 : warpgroup + 1);
 
             wgmma_wait_group<1>();
             settle(S_ij);
             ring_release(&ring_K, step + 1, lane);
-            if (last) {
-                ring_release(&ring_Q, query - 1, lane);
-                finish_rows(inverse, rows, LSE, p, tile[(n - 1) % TILES], warp, lane);
-                clear_rows(rows);
+            if (special) {
+                if (last) {
+                    ring_release(&ring_Q, query - 1, lane);
+                    finish_rows(inverse, rows, LSE, p, tile[(n - 1) % TILES], warp, lane);
+                    clear_rows(rows);
+                }
+                if (crossed) mask(S_ij, p, first_row, warp, lane, j * BC);
+                if (last || rows.searching) update_maxima(rows, S_ij, c, exact);
             }
-            mask(S_ij, p, first_row, warp, lane, j * BC);
-            rows.grown = false;
-            if (last || exact || rows.keyless) update_maxima(rows, S_ij, c);
             exponentials(S_ij, rows, c, 0, UNDER_PV);
             pin(rows, warp_O);
             wgmma_wait_group<0>();
             settle(O_i);
             ring_release(&ring_V, step++, lane);
+            ready = __all_sync(0xffffffff, ring_is_full(&ring_K, step + 1) &
+                                               ring_is_full(&ring_V, step));
             pack_P(P_ij, S_ij, 0, UNDER_PV);
             exponentials(S_ij, rows, c, UNDER_PV, BC);
             pack_P(P_ij, S_ij, UNDER_PV, BC);
-            fresh = last;
             if (last) {
                 store_O(&O, warp_O, O_i, inverse, &tile[(n - 1) % TILES], warp, lane);
                 ring_release(&ring_tile, n - 1, lane);
+                clear(O_i);
             }
         }
         // The last P V
         rescale(O_i, rows);
         ring_wait_full(&ring_V, step);
-        product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16), !fresh);
+        product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16));
         finish_rows(inverse, rows, LSE, p, tile[n % TILES], warp, lane);
         wgmma_wait_group<0>();
         settle(O_i);
@@ -661,7 +716,7 @@ const AttentionKernel attention_kernels[] = {
 
 // Short causal problems waste less of tiles of 128 rows than of 192.
 static int warpgroups_for(const AttentionProblem *p) {
-    return CAUSAL && p->seq_q <= 1536 ? 2 : MAX_WARPGROUPS;
+    return CAUSAL && p->seq_q <= 2048 ? 2 : MAX_WARPGROUPS;
 }
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
