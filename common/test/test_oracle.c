@@ -191,6 +191,31 @@ static void long_heads(void) {
     inputs_free(&inputs);
 }
 
+/* A key of weight 2^-15, whose V is all that there is in O: stage 13 keeps P at a sixteenth of w,
+ * where fp16 numbers are 2^-24 apart. */
+static void light_keys(void) {
+    const Problem p = {{1, 1, 1, 1, 2, 1}, 1, TYPE_FP16, false};
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Error error;
+    inputs_create(&p, INIT_NORMAL, 1, 0, &inputs, &error);
+    rows_choose(&p, 1, 1e12, &rows, &error);
+    inputs.Q[0] = element_from_float(TYPE_FP16, 1);
+    for (int j = 0; j < 2; j++) {
+        inputs.K[j] = element_from_float(TYPE_FP16, j * -10.375f);
+        inputs.V[j] = element_from_float(TYPE_FP16, j);
+    }
+    oracle_create(&p, 1, &inputs, &rows, &truth, &error);
+    const double w = exp(-10.375), low_w = rint(w / 16 * 0x1p24) * 0x1p-24 * 16;
+    is_near(truth.O[0], w / (1 + w), 1e-15, "a light key in the truth");
+    is_near(truth.low_O[0], low_w / (1 + w), 0x1p-26, "and rounded at a sixteenth");
+    ok(fabs(truth.low_O[0] - truth.O[0]) > 0x1p-24, "which costs it bits");
+    oracle_free(&truth);
+    rows_free(&rows);
+    inputs_free(&inputs);
+}
+
 /* Where one NaN or infinity may be seen: head 1 of two KV heads, four heads in all. */
 typedef struct Special {
     Problem problem;
@@ -310,6 +335,7 @@ int main(void) {
     special_values();
     driver();
     long_heads();
+    light_keys();
     specials_spread();
     finite_rows();
     tainted_heads();

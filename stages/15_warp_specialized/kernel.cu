@@ -123,18 +123,6 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
                  : "memory");
 }
 
-// A barrier of the whole block; true if it is for any thread. __syncthreads_or does not allow that
-// producer and consumers call it in different places. Number 0 is __syncthreads.
-static __device__ bool block_sync_or(bool mine) {
-    int any;
-    asm volatile("{\n.reg .pred mine, any;\nsetp.ne.b32 mine, %1, 0;\n"
-                 "barrier.red.or.pred any, 1, %2, mine;\nselp.b32 %0, 1, 0, any;\n}"
-                 : "=r"(any)
-                 : "r"((int)mine), "n"(THREADS)
-                 : "memory");
-    return any;
-}
-
 // setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
 static __device__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
@@ -230,6 +218,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
     unsigned char *sV = sK + 2 * TILE_BYTES;          // [2 buffers, BC, D] in panels
     __shared__ uint64_t full_K[2], full_V[2], full_Q; // TMA has filled it
     __shared__ uint64_t empty_K[2], empty_V[2];       // every consumer warp has read it
+    __shared__ uint64_t done;                         // every consumer warp has its O_i
+    __shared__ int overflow;                          // of a P_ij, in one of them
 
     // Causal: blocks with the most keys come first, the last row tile of every head, then the one
     // before. Full: head by head, so that blocks side by side read the same keys.
@@ -240,7 +230,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const int last = (ceil_div(end, BC) - 1) * BC; // first key of the last tile, negative if none
 
     if (threadIdx.x == 0) {
+        overflow = 0;
         mbarrier_init(&full_Q, 1);
+        mbarrier_init(&done, 4 * WARPGROUPS);
         for (int i = 0; i < 2; i++) {
             mbarrier_init(&full_K[i], 1);
             mbarrier_init(&full_V[i], 1);
@@ -249,21 +241,23 @@ static __global__ void __launch_bounds__(THREADS, 1)
         }
         fence_mbarrier_init();
     }
-    __syncthreads(); // RAW: the barriers
+    __syncthreads(); // RAW: the barriers, overflow
 
     // ---- Producer
     if (__shfl_sync(0xffffffff, threadIdx.x / 128, 0) == WARPGROUPS) {
         setmaxnreg_dec();
-        if (threadIdx.x % 128 == 0 && last >= 0) {
+        if (threadIdx.x % 128 != 0) return;
+        if (last >= 0) {
             mbarrier_arrive_expect_tx(&full_Q, Q_BYTES);
             tma_load(sQ, &Q, &full_Q, first_row, head_row % p.heads, head_row / p.heads);
         }
         const int batch = head_row / p.heads;
         const int kv_head = head_row % p.heads / (p.heads / p.kv_heads);
         int tile = 0; // uses of the buffers
-        do {
 #pragma unroll 1
-            for (int j = last; threadIdx.x % 128 == 0 && j >= 0; j -= BC, tile++) {
+        for (int run = 0; run < 2; run++) {
+#pragma unroll 1
+            for (int j = last; j >= 0; j -= BC, tile++) {
                 const int buffer = tile % 2, parity = tile / 2 % 2;
                 mbarrier_wait(&empty_K[buffer], 1 - parity); // WAR: passes at once the first time
                 mbarrier_arrive_expect_tx(&full_K[buffer], TILE_BYTES);
@@ -272,7 +266,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 mbarrier_arrive_expect_tx(&full_V[buffer], TILE_BYTES);
                 tma_load(sV + buffer * TILE_BYTES, &V, &full_V[buffer], j, kv_head, batch);
             }
-        } while (block_sync_or(false)); // once more if a consumer says so
+            mbarrier_wait(&done, run); // RAW: overflow
+            if (!overflow) return;     // else all once more, exactly
+        }
         return;
     }
 
@@ -373,11 +369,13 @@ again:
     }
 
     // A key whose P_ij was infinite has made its whole row of O_i infinite or NaN.
-    bool overflow = false;
+    bool finite = true;
 #pragma unroll
-    for (int h = 0; h < 2; h++)
-        overflow |= !(fabsf(O_i[0][2 * h]) < CUDART_INF_F && l_i[h] <= MAX_SUM);
-    if (block_sync_or(overflow && !exact)) { // WAR: sQ
+    for (int h = 0; h < 2; h++) finite &= fabsf(O_i[0][2 * h]) < CUDART_INF_F && l_i[h] <= MAX_SUM;
+    if (!exact && !__all_sync(0xffffffff, finite) && lane == 0) atomicOr(&overflow, 1);
+    mbarrier_arrive(&done, lane);
+    mbarrier_wait(&done, exact); // WAR: sQ. RAW: overflow
+    if (!exact && overflow) {
         exact = true;
         goto again;
     }

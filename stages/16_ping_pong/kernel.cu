@@ -545,8 +545,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     if (threadIdx.x < TILES) tile[threadIdx.x] = {0};
     __syncthreads(); // RAW: the barriers, tile
 
-    // ---- Producer: a thread for the query tiles, one for their keys and values. Q has two buffers
-    // and so comes a whole tile ahead, which it could not in one line with K and V.
+    // ---- Producer: one thread takes query tiles and has Q loaded, a whole tile ahead, for which
+    // it must not stand in line with K and V; another has these loaded.
     if (__shfl_sync(0xffffffff, threadIdx.x / 128, 0) == warpgroups) {
         setmaxnreg_dec();
         if (threadIdx.x % 128 == 0) {
@@ -554,16 +554,18 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             int i = blockIdx.x, idle = 0;
 #pragma unroll 1
             for (unsigned n = 0; idle < TILES; n++) {
-                ring_wait_empty(&ring_tile, n);
                 ring_wait_empty(&ring_Q, q); // tiles taken too early may leave other blocks none
+                ring_wait_empty(&ring_tile, n);
                 Tile *t = &tile[n % TILES];  // done
                 if (t->overflow && !t->exact) {
                     t->exact = true;
                     t->overflow = false;
                 } else {
                     if (n > 0) i = atomicAdd(next, 1) + gridDim.x;
-                    t->key_tiles = 0;
-                    if (i < tiles) *t = tile_of(p, BR, group, i);
+                    if (i < tiles)
+                        *t = tile_of(p, BR, group, i);
+                    else
+                        t->key_tiles = 0;
                 }
                 mbarrier_arrive(&ring_tile.full[n % TILES], 0);
                 idle = t->key_tiles == 0 ? idle + 1 : 0;
@@ -608,15 +610,16 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     unsigned P_ij[BC / 16][4];
     Rows rows;
     if (warpgroup == 0) give_turn(0);
-    // Once round for all tiles, and again if the last of them are to be done again.
 #pragma unroll 1
     for (int idle = 0; idle < TILES; n++) {
+        // Once round for all tiles, and again if the last of them are to be done again.
         ring_wait_full(&ring_tile, n);
         // A shuffle tells ptxas that all lanes have read the same.
         int key_tiles = __shfl_sync(0xffffffff, tile[n % TILES].key_tiles, 0);
         int first_row = __shfl_sync(0xffffffff, tile[n % TILES].first_row, 0);
         bool exact = __shfl_sync(0xffffffff, tile[n % TILES].exact, 0);
         if (key_tiles == 0) {
+            __syncwarp(); // WAR: tile
             ring_release(&ring_tile, n, lane);
             idle++;
             continue;
@@ -663,7 +666,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             product_QK(S_ij, Q_at + query % 2 * (warpgroups * Q_BYTES / 16),
                        K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
             const bool crossed = (j + 1) * BC > visible_keys(p, first_row + warpgroup * 64);
-            const bool special = last || crossed || rows.searching; // one question, not three
+            const bool special = last || crossed || rows.searching; // one branch, not three
             rescale(O_i, rows);
             product_PV(O_i, P_ij, V_at + step % DEPTH * (TILE_BYTES / 16));
             give_turn(warpgroup + 1 == warpgroups ? 0 : warpgroup + 1);
@@ -685,8 +688,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             wgmma_wait_group<0>();
             settle(O_i);
             ring_release(&ring_V, step++, lane);
-            ready = __all_sync(0xffffffff, ring_is_full(&ring_K, step + 1) &
-                                               ring_is_full(&ring_V, step));
+            ready = ring_is_full(&ring_K, step + 1) & ring_is_full(&ring_V, step);
+            ready = __all_sync(0xffffffff, ready);
             pack_P(P_ij, S_ij, 0, UNDER_PV);
             exponentials(S_ij, rows, c, UNDER_PV, BC);
             pack_P(P_ij, S_ij, UNDER_PV, BC);
