@@ -556,7 +556,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             for (unsigned n = 0; idle < TILES; n++) {
                 ring_wait_empty(&ring_Q, q); // tiles taken too early may leave other blocks none
                 ring_wait_empty(&ring_tile, n);
-                Tile *t = &tile[n % TILES];  // done
+                Tile *t = &tile[n % TILES]; // done
                 if (t->overflow && !t->exact) {
                     t->exact = true;
                     t->overflow = false;

@@ -90,8 +90,8 @@ END {
     if (about["date"]) printf ", %s", about["date"]
     printf "; driver %s, CUDA %s; %s.", about["driver"], about["toolkit"], about["clocks"]
     if (about["peers"]) printf " Peers: %s.", about["peers"]
-    print "\nColumns: sequence length. Those of a command take turns in one run, the L2 flushed before each" \
-        " repetition; medians."
+    print "\nColumns: sequence length. Those of a command take turns in one run, the L2 flushed" \
+        " before each repetition; medians."
     for (i = 1; i <= groups; i++) speeds(group[i])
     reasons()
     for (i = 1; i <= names; i++)
