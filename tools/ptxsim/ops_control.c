@@ -24,6 +24,14 @@ static void run_proxy_fence(Warp *warp, const Op *op) {
     if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index);
 }
 
+/* setmaxnreg (PTX ISA 9.7.19.5): registers are not counted, but the threads that ask for them. */
+static void run_setmaxnreg(Warp *warp, const Op *op) {
+    (void)op;
+    if (warp->mask != ALL_LANES)
+        fault(warp, -1, "setmaxnreg needs all lanes of the warpgroup; lanes 0x%08x execute it",
+              warp->mask);
+}
+
 /* createpolicy: a cache hint, which is not looked at */
 static void run_policy(Warp *warp, const Op *op) { EACH(u64, 0); }
 
@@ -61,9 +69,8 @@ static bool decode_fence(Decoder *d) {
 
 /* Hints and settings of the hardware: their operands do not matter. */
 static bool decode_ignored(Decoder *d) {
-    static const char *const names[] = {
-        "setmaxnreg", "griddepcontrol", "prefetch",      "prefetchu",
-        "pmevent",    "discard",        "applypriority", NULL};
+    static const char *const names[] = {"griddepcontrol", "prefetch",      "prefetchu", "pmevent",
+                                        "discard",        "applypriority", NULL};
     for (int i = 0; names[i]; i++) {
         if (!opcode_is(d, names[i])) continue;
         take_all(d);
@@ -75,6 +82,11 @@ static bool decode_ignored(Decoder *d) {
 
 bool decode_control(Decoder *d) {
     if (decode_branch(d) || decode_fence(d) || decode_ignored(d)) return true;
+    if (opcode_is(d, "setmaxnreg")) {
+        take_all(d);
+        d->next = d->in->operands;
+        return done(d, run_setmaxnreg, CLASS_OTHER);
+    }
     if (opcode_is(d, "trap") || opcode_is(d, "brkpt")) return done(d, run_trap, CLASS_OTHER);
     if (opcode_is(d, "nanosleep")) {
         take_all(d);
