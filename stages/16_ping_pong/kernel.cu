@@ -291,21 +291,18 @@ static __device__ void wgmma_m64n128k16(float (&c)[BC / 8][4], uint64_t a, uint6
                  : "l"(a), "l"(b), "r"((int)add));
 }
 
-// O [64, D] (+)= A [64, 16] B [16, D]: A in registers, B in shared memory, rows of D columns.
-static __device__ void wgmma_m64nDk16(float (&c)[D / 8][4], const unsigned (&a)[4], uint64_t b,
-                                      bool add) {
+// O [64, D] += A [64, 16] B [16, D]: A in registers, B in shared memory, rows of D columns.
+static __device__ void wgmma_m64nDk16(float (&c)[D / 8][4], const unsigned (&a)[4], uint64_t b) {
 #if HEAD_DIM == 128
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16." TYPES " {" R64 "}, "
-                 "{%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16." TYPES " {" R64 "}, "
+                 "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
                  : F32(c, 0), F32(c, 8)
 #else
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k16." TYPES " {" R32 "}, "
-                 "{%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"
+    asm volatile("wgmma.mma_async.sync.aligned.m64n64k16." TYPES " {" R32 "}, "
+                 "{%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
                  : F32(c, 0)
 #endif
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"((int)add));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
 // Where element (row, col) of a tile of `rows` rows stands: panels, 16-byte chunks swizzled.
@@ -330,8 +327,7 @@ static __device__ __forceinline__ void
 product_PV(float (&O_i)[D / 8][4], const unsigned (&P_ij)[BC / 16][4], uint64_t V_at) {
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < BC / 16; k++)
-        wgmma_m64nDk16(O_i, P_ij[k], V_at + k * 16 * PANEL_ROW / 16, true);
+    for (int k = 0; k < BC / 16; k++) wgmma_m64nDk16(O_i, P_ij[k], V_at + k * 16 * PANEL_ROW / 16);
     wgmma_commit_group();
 }
 
