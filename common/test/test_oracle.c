@@ -203,8 +203,8 @@ static void light_keys(void) {
     rows_choose(&p, 1, 1e12, &rows, &error);
     inputs.Q[0] = element_from_float(TYPE_FP16, 1);
     for (int j = 0; j < 2; j++) {
-        inputs.K[j] = element_from_float(TYPE_FP16, j * -10.375f);
-        inputs.V[j] = element_from_float(TYPE_FP16, j);
+        inputs.K[j] = element_from_float(TYPE_FP16, (float)j * -10.375f);
+        inputs.V[j] = element_from_float(TYPE_FP16, (float)j);
     }
     oracle_create(&p, 1, &inputs, &rows, &truth, &error);
     const double w = exp(-10.375), low_w = rint(w / 16 * 0x1p24) * 0x1p-24 * 16;
