@@ -2,8 +2,8 @@
 // Idea:     the tensor cores never wait. A warpgroup issues Q K^T of the next key tile, then P V of
 //           this one, hands the tensor cores to the next warpgroup and exponentiates under both.
 //           Blocks are persistent: the first product of the next query tile is issued with the
-//           last one of this tile, and O leaves by TMA while the next tile is computed. A tile
-//           whose P_ij overflowed is taken once more.
+//           last one of this tile, Q has come a tile ahead, and O leaves by TMA while the next
+//           tile is computed. A tile whose P_ij overflowed is taken once more.
 // Before:   stage 15 overlaps only if warpgroups happen to drift apart, and every block begins
 //           and ends with idle tensor cores.
 // Look for: all MUFU.EX2 after the last HGMMA, the first of them before the last wait; UTMASTG.
