@@ -76,6 +76,13 @@ static __device__ float exp2_approx(float x) {
     return y;
 }
 
+// log2(x), with denormal numbers as zeros, as above.
+static __device__ float log2_approx(float x) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 // 1 / x. A plain division is a call, which ptxas would not have beside a wgmma.
 static __device__ float reciprocal_approx(float x) {
     float y;
@@ -152,13 +159,13 @@ static __device__ bool mbarrier_test(uint64_t *barrier, int parity) {
 
 // N buffers between the producer and the consumers. Use n of a ring is use n / N of buffer n % N.
 template <int N> struct Ring {
-    uint64_t full[N], empty[N]; // filled; read by every consumer warp
+    uint64_t full[N], empty[N]; // filled; released by all its readers, warps or threads
 };
 
-template <int N> static __device__ void ring_init(Ring<N> *ring, int warps) {
+template <int N> static __device__ void ring_init(Ring<N> *ring, int readers) {
     for (int i = 0; i < N; i++) {
         mbarrier_init(&ring->full[i], 1);
-        mbarrier_init(&ring->empty[i], warps);
+        mbarrier_init(&ring->empty[i], readers);
     }
 }
 
@@ -176,7 +183,8 @@ template <int N> static __device__ void ring_wait_empty(Ring<N> *ring, unsigned 
     mbarrier_wait(&ring->empty[n % N], 1 - n / N % 2);
 }
 
-template <int N> static __device__ void ring_release(Ring<N> *ring, unsigned n, int lane) {
+// For the thread, or with its lane for the warp.
+template <int N> static __device__ void ring_release(Ring<N> *ring, unsigned n, int lane = 0) {
     mbarrier_arrive(&ring->empty[n % N], lane);
 }
 
@@ -388,12 +396,13 @@ static __device__ __forceinline__ void update_maxima(Rows &rows, const float (&S
 static __device__ __forceinline__ void exponentials(float (&S_ij)[BC / 8][4], Rows &rows, float c,
                                                     int first, int last) {
 #pragma unroll
-    for (int n = first / 8; n < last / 8; n++)
+    for (int n = first / 8; n < last / 8; n++) {
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
+        for (int e = 0; e < 4; e++)
             S_ij[n][e] = exp2_approx(fmaf(c, S_ij[n][e], -rows.cm_i[e / 2]));
-            rows.l_i[e / 2] += S_ij[n][e];
-        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) rows.l_i[h] += S_ij[n][2 * h] + S_ij[n][2 * h + 1];
+    }
 }
 
 static __device__ __forceinline__ void pack_P(unsigned (&P_ij)[BC / 16][4],
@@ -465,9 +474,9 @@ static __device__ __forceinline__ void finish_rows(float (&inverse)[2], const Ro
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const float l = sum[h];
-        const float value = l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + __log2f(l));
-        const float r = reciprocal_approx(l);
-        inverse[h] = l == 0 ? 0 : l <= MAX_SUM ? r : CUDART_NAN_F;
+        const float value = l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + log2_approx(l));
+        const float r = reciprocal_approx(l == 0 ? CUDART_INF_F : l); // no branch round it
+        inverse[h] = l <= MAX_SUM ? r : CUDART_NAN_F;
         asm volatile("{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
                      "@wanted st.global.f32 [%0], %1;\n}" ::"l"(&LSE[LSE_row + row + h * 8]),
                      "f"(value), "r"((int)(LSE && lane % TX == 0 && row + h * 8 < p.seq_q))
@@ -535,7 +544,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         ring_init(&ring_Q, 4 * warpgroups);
         ring_init(&ring_K, 4 * warpgroups);
         ring_init(&ring_V, 4 * warpgroups);
-        ring_init(&ring_tile, 4 * warpgroups + 1); // the thread that has K and V loaded, too
+        ring_init(&ring_tile, 128 * warpgroups + 1); // every thread that reads it
         fence_mbarrier_init();
     }
     if (threadIdx.x < TILES) tile[threadIdx.x] = {0};
@@ -576,7 +585,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             for (unsigned n = 0; idle < TILES; n++) {
                 ring_wait_full(&ring_tile, n);
                 const Tile t = tile[n % TILES];
-                ring_release(&ring_tile, n, 0);
+                ring_release(&ring_tile, n);
                 idle = t.key_tiles == 0 ? idle + 1 : 0;
                 const int kv_head = t.head / (p.heads / p.kv_heads);
 #pragma unroll 1
@@ -615,8 +624,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         int first_row = __shfl_sync(0xffffffff, tile[n % TILES].first_row, 0);
         bool exact = __shfl_sync(0xffffffff, tile[n % TILES].exact, 0);
         if (key_tiles == 0) {
-            __syncwarp(); // WAR: tile
-            ring_release(&ring_tile, n, lane);
+            ring_release(&ring_tile, n);
             idle++;
             continue;
         }
@@ -691,7 +699,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             pack_P(P_ij, S_ij, UNDER_PV, BC);
             if (last) {
                 store_O(&O, warp_O, O_i, inverse, &tile[(n - 1) % TILES], warp, lane);
-                ring_release(&ring_tile, n - 1, lane);
+                ring_release(&ring_tile, n - 1);
                 clear(O_i);
             }
         }
@@ -705,7 +713,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         ring_release(&ring_V, step++, lane);
         ring_release(&ring_Q, query++, lane);
         store_O(&O, warp_O, O_i, inverse, &tile[n % TILES], warp, lane);
-        ring_release(&ring_tile, n, lane);
+        ring_release(&ring_tile, n);
     }
     tma_store_wait();
 }
