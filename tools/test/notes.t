@@ -12,7 +12,8 @@ What it looks at in README.md and notes/**/*.md:
   ```console, `$ make ...`  is run; the lines below it stand in its output, in this order. A line
                             that ends with ... is compared up to there
   | row | 1 | 2 | source |  the source is a link to a file under results/ or a `make ...` that is
-                            run: every number between the first cell and the last stands there
+                            run: every number between the first cell and the last stands there,
+                            in a file where it is said of the stage at the head of the column
 Counters are those of PTX, so what needs a compiler is compared only with the CUDA version that the
 notes were written with.
 """
@@ -149,9 +150,30 @@ def check_outputs(page, text):
         ok(code == 0 and not missing, description, "\n".join(["not printed:", *missing, errors]))
 
 
+def cells_of(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def about(column, source):
+    """What the source says of the stage (two digits) that heads the column: the lines that name it,
+    and its column of tables. All of it, if no stage heads the column."""
+    if not re.fullmatch(r"\d\d", column):
+        return source
+    said, head = [], []
+    for line in source.splitlines():
+        cells = cells_of(line) if line.startswith("|") else []
+        head = cells and (head or cells)
+        said += [cell for cell, of in zip(cells[1:], head[1:]) if re.match(rf"{column}(_|$)", of)]
+        if re.search(rf"\b{column}_", line):
+            said.append(line)
+    return "\n".join(said)
+
+
 def check_tables(page, text):
+    head = []
     for line in without_fences(text).splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        cells = cells_of(line)
+        head = (head or cells) if line.startswith("|") else []
         link = re.fullmatch(r"\[[^]]*\]\((results/[^)]*)\)", cells[-1])
         command = re.fullmatch(r"`(make [^`]*)`", cells[-1])
         if not line.startswith("|") or not (link or command):
@@ -164,9 +186,12 @@ def check_tables(page, text):
         else:
             skip(description, f"CUDA {cuda_version()}, counted with {CUDA_VERSION}")
             continue
-        wanted = numbers(" ".join(cells[1:-1]))
-        missing = [number for number in wanted if number not in numbers(source)]
-        ok(wanted and not missing, description, f"not in {cells[-1]}: {', '.join(missing)}")
+        wanted = [(number, column) for cell, column in zip(cells[1:-1], head[1:-1])
+                  for number in numbers(cell)]
+        missing = [number for number, column in wanted
+                   if number not in numbers(about(column if link else "", source))]
+        ok(wanted and not missing and len(cells) == len(head), description,
+           f"not in {cells[-1]}: {', '.join(missing)}")
 
 
 def check_chapter(stage, page):
