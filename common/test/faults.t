@@ -116,8 +116,8 @@ for copy in one two; do
 done
 [ "$(wc -l <"$work/one")" -eq 5 ] && cmp -s "$work/one" "$work/two"
 verdict $? "a SEED gives the same cases again"
-run attention-sim fuzz SECONDS=1 01_none
-exits 1 "fuzz wants every variant" 'is not there: the stage' '1 failed'
+run attention-sim fuzz SECONDS=1 SEED=2 01_none # the first case is of a variant that is not built
+exits 1 "fuzz wants every variant" 'is not there: the stage' ' 1 cases, 1 failed'
 run attention-sim repeat DTYPE=fp16 CAUSAL=1 01_none
 exits 1 "and so does repeat" '01_none                      4 cases, 1 failed'
 
