@@ -175,7 +175,8 @@ Flash attention in sixteen stages
   make stage07 run            the same for one stage (or several: make stage06 stage07 run)
   make test                   all tests
   make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1:
-                              and of PyTorch's attention); table and plots in notes/results/
+                              and of PyTorch's attention and FlashAttention-3); table and plots
+                              in notes/results/
   make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
                               with Nsight Compute); table and plot in notes/results/
   make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline

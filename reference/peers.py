@@ -4,10 +4,11 @@
     reference/peers.py [KEY=VALUE]... STAGE_DIR...
 
 The cells are those of `attention bench` (common/bench.h); D CAUSAL DTYPE SEQS SEED REPS and GPU
-mean the same. The peers are FlashAttention-2 and cuDNN through scaled_dot_product_attention, and
-FlexAttention compiled by Triton, each in the layout that it is faster with: [batch, heads, seq, d]
-or [batch, seq, heads, d] in memory. `matmul` is the product of two 8192 x 8192 bf16 matrices, a
-measure of what the tensor cores give.
+mean the same. The peers are FlashAttention-2 and cuDNN through scaled_dot_product_attention,
+FlashAttention-3 where a package of FLASH_ATTENTION_3 is installed, and FlexAttention compiled by
+Triton, each in the layout that it is faster with: [batch, heads, seq, d] or [batch, seq, heads, d]
+in memory. `matmul` is the product of two 8192 x 8192 bf16 matrices, a measure of what the tensor
+cores give.
 
 All work on the same Q, K and V ~ N(0, 1) and take turns, timed as common/timer.h says: the L2
 flushed before each repetition, medians. The first peer's output is what all others are compared
@@ -18,6 +19,8 @@ stdout: one line about the software, then one object a cell and name with the ke
 Exit: 0, 1 if a stage fails, 2 if there is no GPU, 64 bad usage.
 """
 import ctypes
+import functools
+import importlib.metadata
 import itertools
 import json
 import math
@@ -31,6 +34,10 @@ LEAST_FLUSH = 256 << 20  # bytes
 WARM_UP_MS, BUDGET_MS = 50, 2000
 MOST_SAMPLES, LEAST_SAMPLES, STABLE_SAMPLES = 1000, 3, 15
 USAGE, SKIP = 64, 2
+# The packages that bring FlashAttention-3: the module to import, the operators that it registers.
+FLASH_ATTENTION_3 = {"flash_attn_3": ("flash_attn_3._C", "flash_attn_3"),
+                     "fa3_fwd": ("fa3_fwd._C", "fa3_fwd"),
+                     "xformers": ("xformers.flash_attn_3._C", "flash_attn_3")}
 
 
 class Problem(ctypes.Structure):
@@ -210,6 +217,27 @@ def sdpa(backend, cell):
     return function
 
 
+@functools.cache
+def load_flash_attention_3():
+    """Imports the first package of FlashAttention-3; its name and version, and its operators."""
+    for package, (module, operators) in FLASH_ATTENTION_3.items():
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError:
+            continue
+        return f"{package} {importlib.metadata.version(package)}", getattr(torch.ops, operators)
+    raise ModuleNotFoundError(f"no package {', '.join(FLASH_ATTENTION_3)}")
+
+
+def flash_attention_3(cell):
+    """The operator takes [batch, seq, heads, d] with any strides and returns O first."""
+    def function(Q, K, V):
+        _, operators = load_flash_attention_3()
+        Q, K, V = (x.transpose(1, 2) for x in (Q, K, V))
+        return operators.fwd(Q, K, V, is_causal=cell.causal, num_splits=1)[0].transpose(1, 2)
+    return function
+
+
 def flex(cell):
     """FlexAttention, compiled for this cell alone, so that its lengths are constants."""
     def visible(_batch, _head, row, key):
@@ -229,6 +257,7 @@ def peers(cell):
     """Each peer twice, once a layout, and the matrix product."""
     backend = torch.nn.attention.SDPBackend
     functions = {"FlashAttention-2": sdpa(backend.FLASH_ATTENTION, cell),
+                 "FlashAttention-3": flash_attention_3(cell),
                  "cuDNN": sdpa(backend.CUDNN_ATTENTION, cell),
                  "FlexAttention": flex(cell)}
     layouts = cell.layouts()
@@ -397,12 +426,14 @@ def bench(options, folders):
 
 def software():
     cudnn = torch.backends.cudnn.version() or 0
-    try:
-        import triton
-        flexible = f", Triton {triton.__version__}"
-    except ImportError:
-        flexible = ""
-    return f"PyTorch {torch.__version__}, cuDNN {cudnn // 10000}.{cudnn // 100 % 100}{flexible}"
+    parts = [f"PyTorch {torch.__version__}", f"cuDNN {cudnn // 10000}.{cudnn // 100 % 100}"]
+    for optional in (lambda: f"FlashAttention-3 of {load_flash_attention_3()[0]}",
+                     lambda: f"Triton {importlib.import_module('triton').__version__}"):
+        try:
+            parts.append(optional())
+        except ImportError:
+            pass
+    return ", ".join(parts)
 
 
 def main():

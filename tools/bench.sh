@@ -5,7 +5,8 @@
 #
 # Writes notes/results/DEVICE.jsonl, .md, .svg and _ladder.svg, each whole or not at all, and prints
 # the table (FORMAT=json: the lines). What restricts the run is in the name: nvidia_h200_bf16_d64.
-#   PEERS=1     also the attention of PyTorch, where python3 (PYTHON=...) can import it
+#   PEERS=1     also the attention of PyTorch and FlashAttention-3, where python3 (PYTHON=...) can
+#               import them
 #   RESULTS=... the file of JSON lines to write instead
 # Environment: CUDA_LIB, CUDA_VERSION as in build/toolchain.mk, GOALS: the goals of make.
 # Exit: as the program's; 2 without a GPU.

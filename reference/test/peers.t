@@ -59,15 +59,18 @@ def peers(*arguments, **environment):
 def tests():
     code, lines, stderr = peers("SEQS=1,2", "REPS=3", "D=128", "CAUSAL=1", "01_none")
     ok(code == 0, "a right stage: exit 0", stderr)
-    ok(lines[0]["peers"].startswith("PyTorch 0.fake, cuDNN 9.19"),
+    ok(lines[0]["peers"].startswith("PyTorch 0.fake, cuDNN 9.19, FlashAttention-3 of fa3_fwd 0"),
        "the first line names the software", lines[0])
     ok(all(list(line) == KEYS for line in lines[1:]), "the others have the keys of the harness")
     ok([line["name"] for line in lines[1:]] ==
-       ["01_none", "FlashAttention-2", "cuDNN", "FlexAttention", "matmul"] * 2,
+       ["01_none", "FlashAttention-2", "FlashAttention-3", "cuDNN", "FlexAttention", "matmul"] * 2,
        "each name once a cell, stages first", [line["name"] for line in lines[1:]])
     by_name = {line["name"]: line for line in lines[1:] if line["seq_q"] == 2}
     ok(by_name["FlashAttention-2"]["ms_median"] == 4, "FlashAttention-2 in its better layout")
     ok(by_name["cuDNN"]["ms_median"] == 6, "cuDNN in its better layout")
+    ok(by_name["FlashAttention-3"]["ms_median"] == 2 and
+       by_name["FlashAttention-3"]["status"] == "pass", "FlashAttention-3 from its package",
+       by_name["FlashAttention-3"])
     ok(by_name["FlexAttention"]["status"] == "skip" and
        by_name["FlexAttention"]["reason"] == "RuntimeError: no Triton here",
        "a peer that cannot run is skipped with its reason", by_name["FlexAttention"])
@@ -78,7 +81,7 @@ def tests():
     ok(abs(stage["tflops"] - flops / 1e-3 * 1e-12) < 1e-9, "FLOPs of the causal pairs alone", stage)
     ok(abs(by_name["matmul"]["tflops"] - 2 * 8192**3 / 10e-3 * 1e-12) < 1e-9, "of the matrices too")
     ok(stage["max_error"] <= stage["tolerance"] < 0.1, "the stage's error is reported", stage)
-    # Entries: a stage, two layouts of two peers, the product; each warmed up 20 times at most.
+    # Entries: a stage, two layouts of three peers, the product; each warmed up 20 times at most.
     early = int(stderr.split("flush: ")[1].split()[0])
     late = peers("SEQS=1,2", "REPS=3", "D=128", "CAUSAL=1", "01_none", FAKE_LATE="2")[2]
     ok(int(late.split("flush: ")[1].split()[0]) > 3 * early,
@@ -105,6 +108,12 @@ def tests():
         code, _, stderr = peers(argument, "01_none")
         ok(code == 64 and f"{argument.split(',')[0]}"[:4] in stderr and "allowed are" in stderr,
            f"{argument}: exit 64 and a sentence", stderr)
+    code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", "01_none",
+                                FAKE_PACKAGES="0")
+    missing = next(line for line in lines[1:] if line["name"] == "FlashAttention-3")
+    ok(code == 0 and "FlashAttention-3" not in lines[0]["peers"] and missing["status"] == "skip" and
+       missing["reason"] == "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers",
+       "without FlashAttention-3 it is skipped with the reason", missing)
     code, lines, stderr = peers("SEQS=1", "01_none", FAKE_GPUS="0")
     ok(code == 2 and "PyTorch sees 0 GPUs" in stderr and not lines, "no GPU: exit 2", stderr)
 

@@ -1,10 +1,11 @@
 """As much of PyTorch as reference/peers.py asks for, on NumPy and without a GPU.
 
 Time does not pass by itself: each kind of work takes a fixed number of milliseconds. Of the two
-layouts FlashAttention is faster with [batch, seq, heads, d], cuDNN with [batch, heads, seq, d], and
-FlexAttention cannot run.
+layouts FlashAttention-2 is faster with [batch, seq, heads, d], cuDNN with [batch, heads, seq, d],
+FlashAttention-3 (the module fa3_fwd._C beside this one) with either; FlexAttention cannot run.
 
-    FAKE_GPUS=0     no GPU          FAKE_LATE=n    the first n repetitions find the GPU idle
+    FAKE_GPUS=0    no GPU    FAKE_LATE=n    the first n repetitions find the GPU idle
+    FAKE_PACKAGES=0    no FlashAttention-3
 """
 import os
 import sys
@@ -150,6 +151,10 @@ def attention(Q, K, V, is_causal):
     bhsd = Q.array.flags.c_contiguous
     state["ms"] += {"flash": 3, "cudnn": 7}[state["backend"]] + bhsd * {"flash": 2, "cudnn": -2}[
         state["backend"]]
+    return exact(Q, K, V, is_causal)
+
+
+def exact(Q, K, V, is_causal):
     S = np.einsum("bhid,bhjd->bhij", Q.float().array, K.float().array) / np.sqrt(Q.shape[-1])
     if is_causal:
         S = np.where(np.tri(S.shape[-1], dtype=bool), S, -np.inf)
@@ -187,6 +192,7 @@ cuda = module(
     get_device_capability=lambda: (9, 0), mem_get_info=lambda: (1 << 34, 1 << 34),
     get_device_properties=lambda index: types.SimpleNamespace(L2_cache_size=1 << 20),
     current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
+ops = types.SimpleNamespace()  # of packages that extend PyTorch
 compiler = module("torch.compiler", reset=lambda: None)
 backends = module("torch.backends", cudnn=types.SimpleNamespace(version=lambda: 91901))
 nn = module("torch.nn")
