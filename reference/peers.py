@@ -431,7 +431,7 @@ def software():
                      lambda: f"Triton {importlib.import_module('triton').__version__}"):
         try:
             parts.append(optional())
-        except ImportError:
+        except Exception:  # of many kinds; Peer.prepare tells it
             pass
     return ", ".join(parts)
 

@@ -108,12 +108,15 @@ def tests():
         code, _, stderr = peers(argument, "01_none")
         ok(code == 64 and f"{argument.split(',')[0]}"[:4] in stderr and "allowed are" in stderr,
            f"{argument}: exit 64 and a sentence", stderr)
-    code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", "01_none",
-                                FAKE_PACKAGES="0")
-    missing = next(line for line in lines[1:] if line["name"] == "FlashAttention-3")
-    ok(code == 0 and "FlashAttention-3" not in lines[0]["peers"] and missing["status"] == "skip" and
-       missing["reason"] == "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers",
-       "without FlashAttention-3 it is skipped with the reason", missing)
+    for packages, reason in (
+            ("0", "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers"),
+            ("broken", "OSError: made for another PyTorch")):
+        code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", "01_none",
+                                    FAKE_PACKAGES=packages)
+        skipped = [line for line in lines if line.get("name") == "FlashAttention-3"]
+        ok(code == 0 and "FlashAttention-3" not in lines[0]["peers"] and len(skipped) == 1 and
+           skipped[0]["status"] == "skip" and skipped[0]["reason"] == reason,
+           f"without FlashAttention-3 it is skipped: {reason}", f"{skipped} {stderr}")
     code, lines, stderr = peers("SEQS=1", "01_none", FAKE_GPUS="0")
     ok(code == 2 and "PyTorch sees 0 GPUs" in stderr and not lines, "no GPU: exit 2", stderr)
 

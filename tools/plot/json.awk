@@ -4,7 +4,8 @@
 # length). Any other line says something about a run: about["device"], about["date"], ...; a file
 # may hold several runs.
 # After the input: name[1 .. names], group[1 .. groups] ("d128 full") and seq[1 .. seqs] as they
-# came; tflops[name, group, seq] (absent: not measured), status[...], reason[...]; is_stage[name].
+# came; tflops[name, group, seq] (absent: not measured), status[...], reason[...]; is_stage[name];
+# measured[name], if a cell has its tflops.
 
 # Adds `value` to list[1 .. count] if it is not there; the new count.
 function add(list, count, value,    i) {
@@ -43,8 +44,10 @@ function sort_numbers(list, count,    i, j, value) {
     is_stage[one] = field($0, "stage") != ""
     status[one, where, at] = field($0, "status")
     reason[one, where, at] = field($0, "reason")
-    if (field($0, "tflops") != "" && field($0, "status") == "pass")
+    if (field($0, "tflops") != "" && field($0, "status") == "pass") {
         tflops[one, where, at] = field($0, "tflops")
+        measured[one] = 1
+    }
     about["device"] = about["device"] ? about["device"] : field($0, "device")
     about["dtype"] = about["dtype"] ? about["dtype"] : field($0, "dtype")
     next

@@ -6,7 +6,7 @@
 #                                        of a roofline: NAME.md and NAME.svg
 #
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
-# only the plots need; 1 if the lines are no results; 64 bad usage.
+# only the plots need, or if nothing was timed; 1 if the lines are no results; 64 bad usage.
 set -euo pipefail
 
 here=$(dirname "$0")
@@ -33,7 +33,9 @@ else
     read_with json.awk data.awk >"$scratch/data"
     plots=(lines ladder)
 fi
-if command -v gnuplot >/dev/null; then
+if ! grep -q '"tflops":[0-9]' "$lines"; then
+    echo "$1: nothing was timed: there is nothing to draw." >&2
+elif command -v gnuplot >/dev/null; then
     for plot in "${plots[@]}"; do
         gnuplot "$scratch/data" "$here/style.gp" "$here/$plot.gp" >"$scratch/$plot"
     done

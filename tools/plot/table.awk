@@ -95,5 +95,5 @@ END {
     for (i = 1; i <= groups; i++) speeds(group[i])
     reasons()
     for (i = 1; i <= names; i++)
-        if (!is_stage[name[i]] && name[i] != "matmul") versus(name[i])
+        if (!is_stage[name[i]] && measured[name[i]] && name[i] != "matmul") versus(name[i])
 }

@@ -119,6 +119,11 @@ FAIL=1 CODE=1 run "$bench" "$work/program" a
 ok "a stage that fails: exit 1" [ $code -eq 1 ]
 ok "the table shows it" says "| 02_fast | 60 | FAIL |"
 ok "with the reason" says '02_fast, first at d128 full, 4096: FAIL: it is "wrong"'
+sed 's/"pass"/"skip"/; s/"tflops":.*/"tflops":null}/' "$stem.jsonl" >"$work/none.jsonl"
+run "$plot" "$work/none.jsonl"
+ok "where nothing was timed: a table" grep -qF '| 02_fast | SKIP | FAIL |' "$work/none.md"
+ok "no plot, and why" says "none.jsonl: nothing was timed: there is nothing to draw."
+ok "exit 0" [ $code -eq 0 ]
 rm -r "$work/tree/notes"
 SLEEP=30 run timeout -s INT 2 "$bench" "$work/program" a
 ok "interrupted: it does not succeed" [ $code -ne 0 ]
@@ -141,6 +146,18 @@ ok "their geometric mean and the least" says \
     "| **02_fast** | **all 2** | | | **1.73** | **1.50** (d128 full, 512) |"
 ok "the least may be the first or the last" says "| **1.73** | **0.75** (d128 full, 512) |"
 ok "and the peers' versions" says "Peers: PyTorch 9."
+sed '/"Peer"/{s/"pass"/"skip"/; s/"tflops":.*/"tflops":null}/}' "$stem.jsonl" \
+    >"$work/peerless.jsonl"
+run "$plot" "$work/peerless.jsonl"
+ok "a peer that did not run is in the table" grep -qF '| Peer | SKIP | SKIP |' "$work/peerless.md"
+grep -q 'over Peer' "$stem.md" && ! grep -q 'over Peer' "$work/peerless.md"
+ok "but not compared with" [ $? -eq 0 ]
+if command -v gnuplot >/dev/null; then
+    grep -q Peer "$stem.svg" && ! grep -q Peer "$work/peerless.svg" "$work/peerless_ladder.svg"
+    ok "nor drawn" [ $? -eq 0 ]
+else
+    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+fi
 NO_TORCH=1 PYTHON=$work/python run "$bench" "$work/program" PEERS=1 a
 ok "without PyTorch the ladder alone" [ $code -eq 0 ]
 ok "and one sentence" says "has no PyTorch that sees the GPU (set PYTHON): the ladder alone."

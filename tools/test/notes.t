@@ -13,7 +13,9 @@ What it looks at in README.md and notes/**/*.md:
                             that ends with ... is compared up to there
   | row | 1 | 2 | source |  the source is a link to a file under results/ or a `make ...` that is
                             run: every number between the first cell and the last stands there,
-                            in a file where it is said of the stage at the head of the column
+                            in a file where it is said of the stage at the head of the column; of
+                            a bench in the very cell, or the mean or the least of all, that the
+                            row names (what it leaves out is as in the row above)
 Counters are those of PTX, so what needs a compiler is compared only with the CUDA version that the
 notes were written with.
 """
@@ -169,8 +171,42 @@ def about(column, source):
     return "\n".join(said)
 
 
+def place(label, above):
+    """What a row's label says of its place in the tables of a bench; the rest is as above."""
+    said = {"title": re.search(r"(TFLOP/s|bench)|FlashAttention-\d|cuDNN|FlexAttention", label),
+            "d": re.search(r"(?<=\bd)\d+|(?<=\bd )\d+", label),
+            "mask": re.search(r"full|causal", label),
+            "seq": re.search(r"\b(512|1024|2048|4096|8192|16384)\b", label)}
+    found = {**above, **{key: match[0] for key, match in said.items() if match}}
+    if said["title"] and said["title"][1]:
+        found["title"] = "TFLOP/s"
+    found["columns"] = re.findall("mean|least", label) or [found.get("seq")]
+    return found
+
+
+def in_bench(column, at, source):
+    """The cells of a bench that are at this place, for the stage (two digits) `column`."""
+    group = f"d{at.get('d')} {at.get('mask')}"
+    speeds = at.get("title") == "TFLOP/s"
+    title = f"## {group}: TFLOP/s" if speeds else f"## Stages over {at.get('title')}"
+    section = source.partition(title + "\n")[2].partition("\n## ")[0]
+    rows = [cells_of(line) for line in section.splitlines() if line.startswith("|")]
+    over_all = "mean" in at["columns"] or "least" in at["columns"]
+    return " ".join(
+        cell for row in rows if re.match(rf"\*\*{column}_" if over_all else f"{column}_", row[0])
+        and (over_all or speeds or row[1] == group)
+        for cell, of in zip(row, rows[0]) if of in at["columns"])
+
+
+def said_of(column, at, source):
+    """What is said in the source of the stage that heads a column, in the row with this place."""
+    if re.fullmatch(r"\d\d", column) and re.search("^## Stages over ", source, re.M):
+        return in_bench(column, at, source)
+    return about(column, source)
+
+
 def check_tables(page, text):
-    head = []
+    head, at = [], {}
     for line in without_fences(text).splitlines():
         cells = cells_of(line)
         head = (head or cells) if line.startswith("|") else []
@@ -179,6 +215,7 @@ def check_tables(page, text):
         if not line.startswith("|") or not (link or command):
             continue
         description = f"{page.relative_to(ROOT)}: {cells[0]}"
+        at = place(cells[0], at)
         if link:
             source = (page.parent / link[1]).read_text()
         elif comparable(command[1]):
@@ -189,7 +226,7 @@ def check_tables(page, text):
         wanted = [(number, column) for cell, column in zip(cells[1:-1], head[1:-1])
                   for number in numbers(cell)]
         missing = [number for number, column in wanted
-                   if number not in numbers(about(column if link else "", source))]
+                   if number not in numbers(said_of(column, at, source) if link else source)]
         ok(wanted and not missing and len(cells) == len(head), description,
            f"not in {cells[-1]}: {', '.join(missing)}")
 

@@ -6,6 +6,8 @@ import torch
 
 if os.environ.get("FAKE_PACKAGES") == "0":
     raise ModuleNotFoundError("No module named 'fa3_fwd'")
+if os.environ.get("FAKE_PACKAGES") == "broken":
+    raise OSError("made for another PyTorch")
 
 
 def fwd(Q, K, V, is_causal, num_splits):

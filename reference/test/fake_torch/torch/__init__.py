@@ -5,7 +5,7 @@ layouts FlashAttention-2 is faster with [batch, seq, heads, d], cuDNN with [batc
 FlashAttention-3 (the module fa3_fwd._C beside this one) with either; FlexAttention cannot run.
 
     FAKE_GPUS=0    no GPU    FAKE_LATE=n    the first n repetitions find the GPU idle
-    FAKE_PACKAGES=0    no FlashAttention-3
+    FAKE_PACKAGES=0, broken    no FlashAttention-3, or one that cannot be imported
 """
 import os
 import sys
