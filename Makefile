@@ -192,6 +192,7 @@ Flash attention in sixteen stages
   make stage07 count          its instructions by opcode, before, in and after the main loop
   make stage07 check-sass     is the idea in the machine code? (stages/*/expect.sass)
   make sass-diff FROM=06 TO=07  what changed in the machine code; make compare: all on one page
+  make ladder                 lines, changed lines and instructions of each stage; what it adds
   make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA, hard inputs
   make stage07 fuzz           random problems for SECONDS=60; a failure is made as small as can be
@@ -320,7 +321,7 @@ trace:
 	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 
 # ---- SASS lab: what the compiler made of the stages; no GPU is needed ----------------------------
-SASS_GOALS := sass count sass-diff compare sass-ladder sass-baseline check-sass
+SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
 .PHONY: $(SASS_GOALS)
 SASS := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/sass/*.c))
 LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/error.o
@@ -370,6 +371,16 @@ count: $(KERNELS) $(LAB)
 
 sass-ladder: $(KERNELS) $(LAB)
 	@$(LAB_RUN) ladder $(LAB_FORWARD) $(KERNELS) $(PIPED)
+
+# Of the stages before those shown come the differences, each built for its own architecture.
+STEPS := $(join $(patsubst %,%:,$(sort $(STAGES))),$(wordlist 2,99,$(sort $(STAGES))))
+before = $(patsubst %:$1,%,$(filter %:$1,$(STEPS)))
+LADDER := $(sort $(SELECTED_DIRS) \
+    $(foreach s,$(SELECTED),$(foreach b,$(call before,$s),$(call dir_of,$b))))
+ladder: $(LADDER:%=%/$(VARIANT).so) $(LAB)
+	@set -o pipefail; { $(LAB_RUN) count FORMAT=json $(LADDER:%=%/$(VARIANT).so); } | \
+	    tools/ladder/ladder.sh $(if $(FORMAT),'FORMAT=$(FORMAT)') \
+	    $(if $(KERNEL),'KERNEL=$(KERNEL)') $(SELECTED) $(PIPED)
 
 sass-baseline: $(BASELINE) $(LAB)
 	@tools/sass/baseline.sh $(BASELINE) >build/sass_counts.md
