@@ -18,7 +18,7 @@ ok() { # ok DESCRIPTION COMMAND...: the log is shown if the command fails
     fi
 }
 
-# hold: the answers on the ladder of $STAGE_FOLDER and $LADDER_BUDGET, "ok" or "not ok" and what was held.
+# hold: what holds of $STAGE_FOLDER under $LADDER_BUDGET, "ok" or "not ok" and a sentence a line.
 hold() {
     tools/ladder/lines.sh | awk -F'\t' '
         function say(holds, text) { print (holds ? "ok\t" : "not ok\t") text }
@@ -58,7 +58,7 @@ judged() { # judged PATTERN...: all holds but what these match, one line each
     local pattern
     hold >"$log" 2>&1 || return 1
     [ "$(grep -c '^not ok' "$log")" -eq $# ] || return 1
-    for pattern; do [ "$(grep -cE "^not ok	$pattern\$" "$log")" -eq 1 ] || return 1; done
+    for pattern; do [ "$(grep -cE "^not ok[[:blank:]]$pattern\$" "$log")" -eq 1 ] || return 1; done
 }
 length=$(grep -c '' "stages/$last/kernel.cu")
 fresh
