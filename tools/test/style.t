@@ -57,10 +57,8 @@ for kernel in stages/*/kernel.cu; do
     result $? "$kernel: the header has its fields in at most 15 lines${missing:+; it lacks$missing}"
 done
 
-# A helper is the same text in neighbouring stages, unless it is the idea of the later one.
-ideas=' 05_register_tiles:load_tile 06_cp_async:load_tile 07_swizzle:tile_at 07_swizzle:P_at
-    08_mma:load_tile 08_mma:tile_at 12_lean_addresses:cp_async_16 12_lean_addresses:load_tile
-    12_lean_addresses:place_of_block 14_wgmma_tma:tile_at 16_ping_pong:wgmma_m64nDk16 '
+# A helper is the same text in neighbouring stages, unless it is the idea of the later one, as
+# tools/ladder/ideas.txt has it.
 awk '
     FNR == 1 { n = split(FILENAME, path, "/"); stage = path[n - 1]; name = "" }
     /^(template .*)?static __(host__ __)?device__/ {
@@ -70,13 +68,14 @@ awk '
     name && /}$/ && (/^}/ || /^(template|static)/) { print name "\t" stage "\t" text; name = "" }
 ' stages/*/kernel.cu | sort -s -t $'\t' -k1,1 >"$log.helpers"
 found=$(wc -l <"$log.helpers")
-awk -F'\t' -v ideas="$ideas" '
-    $1 == name && $3 != text && ideas !~ "[[:space:]]" $2 ":" $1 "[[:space:]]" {
+awk '
+    FS == " " { if (!/^#/) idea[$1, $2]; next }
+    $1 == name && $3 != text && !(($2, $1) in idea) {
         print $1 " differs between " stage " and " $2; bad = 1
     }
     { name = $1; stage = $2; text = $3 }
     END { exit bad }
-' "$log.helpers" >"$log"
+' tools/ladder/ideas.txt FS='\t' "$log.helpers" >"$log"
 result $? "$found helpers: the same text wherever a stage does not say otherwise" "$log"
 rm -f "$log.helpers"
 echo "1..$count"
