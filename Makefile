@@ -98,6 +98,8 @@ KERNEL ?= work/$(SELECTED)/kernel.cu
 endif
 ifdef KERNEL
 $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error KERNEL needs one stage, as in make stage07 run))
+REFUSED := $(shell tools/exercise.sh check $(SELECTED) '$(KERNEL)' 2>&1)
+$(if $(REFUSED),$(error $(REFUSED)))
 $(if $(filter grade,$(MAKECMDGOALS))$(wildcard $(KERNEL)),,\
     $(error KERNEL=$(KERNEL): there is no such file; make $(STAGE_GOALS) start makes one))
 REFERENCE := $(SELECTED_DIRS)

@@ -3,8 +3,12 @@
 #
 #   tools/exercise.sh start STAGE                  makes work/07_swizzle/kernel.cu, for 07_swizzle
 #   tools/exercise.sh grade STAGE KERNEL PROGRAM   says what holds of KERNEL and what does not
+#   tools/exercise.sh check STAGE KERNEL           refuses a KERNEL from an older ladder
 #
 # PROGRAM is build/attention.
+#
+# The stages once had other numbers and names. A folder work/NN_name is from then if there is no
+# stage NN_name today: `start`, `grade` and `check` refuse it, and nothing changes what is in it.
 #
 # `start` never overwrites a file. `grade` needs no GPU: the kernel runs on the simulator. Neither
 # the compiler nor the kernel nor its host code can make it fail: what they do wrong is the answer.
@@ -27,8 +31,44 @@ header() { sed -n '1d; /^\/\//!q; p' "$1"; }
 # before STAGE: the stage before it, nothing for the first.
 before() { printf '%s\n' stages/[0-9][0-9]_* | sed 's,.*/,,' | grep -B1 -x "$1" | grep -vx "$1"; }
 
+# older FOLDER: ends with what there is to say of work/FOLDER, which is from an older ladder.
+older() {
+    local number=${1%%_*} idea=${1#*_} kernel=work/old_$1/kernel.cu today moved now use
+    today=$(find stages -maxdepth 1 -name "${number}_*" -printf '%f' | cut -d_ -f2-)
+    moved=$(find stages -maxdepth 1 -name "[0-9][0-9]_$idea" -printf '%.2f')
+    now="there is no stage $number today"
+    [ -z "$today" ] || now="stage $number is $today today"
+    if [ -n "$moved" ]; then
+        now+=", and $idea is stage $moved"
+        use="make stage$moved grade KERNEL=$kernel grades it"
+    else
+        now+=", and no stage is called $idea"
+        use="KERNEL=$kernel is taken as the stage that you name with it"
+    fi
+    fail 64 "work/$1 is from an older ladder and stays as it is: $now;\
+ to go on, rename the folder, for example to work/old_$1: then $use"
+}
+
+# check STAGE KERNEL: returns unless KERNEL is in a folder of an older ladder, or is not there while
+# such a folder has the number of STAGE.
+check() {
+    local stage=$1 kernel folder
+    kernel=$(realpath -ms -- "$2")
+    kernel=${kernel#"$(realpath -ms work)/"}
+    folder=${kernel%%/*}
+    if [[ $folder == [0-9][0-9]_* && -d work/$folder && ! -d stages/$folder ]]; then
+        older "$folder"
+    fi
+    [ "$kernel" = "$stage/kernel.cu" ] && [ ! -e "work/$kernel" ] || return 0
+    for folder in "work/${stage%%_*}"_*/; do
+        folder=$(basename "$folder")
+        if [[ -d work/$folder && ! -d stages/$folder ]]; then older "$folder"; fi
+    done
+}
+
 start() {
     local stage=$1 number=${1%%_*} name=${1#*_} from kernel=work/$1/kernel.cu fresh linked
+    check "$stage" "$kernel"
     [ ! -e "$kernel" ] || fail 2 "$kernel is there already, and stays: move it away to start again."
     from=$(before "$stage") || fail 2 "$stage is the first stage: there is none to start from."
     mkdir -p "work/$stage" && fresh=$(mktemp "work/$stage/XXXXXX") || exit 2
@@ -177,6 +217,7 @@ counters() {
 
 grade() {
     stage=$1 kernel=$2 program=$3 worst=0
+    check "$stage" "$kernel"
     [ -f "$kernel" ] ||
         fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
     log=$(mktemp)
@@ -199,5 +240,6 @@ grade() {
 case ${1:-}:$# in
     start:2) start "$2" ;;
     grade:4) grade "$2" "$3" "$4" ;;
-    *) fail 64 "usage: tools/exercise.sh start STAGE | grade STAGE KERNEL PROGRAM" ;;
+    check:3) check "$2" "$3" ;;
+    *) fail 64 "usage: exercise.sh start STAGE | grade STAGE KERNEL PROGRAM | check STAGE KERNEL" ;;
 esac

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The exercises as a learner meets them: `make stageNN start`, `run KERNEL=...`, `grade`.
 # Catches: a learner's file overwritten, a kernel that is wrong in some way and gets a crash, a
-# silence or praise for an answer, a right one that is refused, another kernel run than is named.
+# silence or praise for an answer, a right one that is refused, another kernel run than is named, a
+# kernel from an older ladder that is taken for a stage of today.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 copy=$(mktemp -d)
@@ -63,6 +64,72 @@ ok "start again ends with 2" [ $code -eq 2 ]
 ok "says why" says "$mine is there already"
 ok "and leaves the file" cmp -s kept $mine
 ok "and nothing beside it" [ "$(find work -type f | wc -l)" -eq 1 ]
+
+# ---- Folders of an older ladder ------------------------------------------------------------------
+# Stage 02 was `small` then, 01 today, and 03 was `gone`.
+mv work kept_work
+mkdir -p work/02_small work/03_gone
+for old in 02_small 03_gone; do echo "// $old, years ago" >work/$old/kernel.cu; done
+untouched() {
+    local old
+    [ "$(find work -type f | wc -l)" -eq "$1" ] || return 1
+    for old in work/*; do grep -qx "// ${old#work/}, years ago" "$old/kernel.cu" || return 1; done
+}
+refused() { # refused FOLDER TEXT ARGUMENT...: make refuses it, in one sentence
+    local folder=$1 text=$2
+    shift 2
+    run "$@"
+    ok "make $*: ends with 2" [ $code -eq 2 ]
+    ok "and says that work/$folder is old" \
+        says "work/$folder is from an older ladder and stays as it is"
+    ok "and: $text" says "$text"
+    ok "in one sentence, and all else that is said is make's" \
+        [ "$(grep -cv '^make: \*\*\* ' "$log")" -eq 1 ]
+}
+for goal in start grade; do
+    refused 02_small "stage 02 is next today, and small is stage 01;" stage02 $goal
+done
+refused 02_small "rename the folder, for example to work/old_02_small: then make stage01 grade" \
+    stage02 run KERNEL=work/02_next/kernel.cu
+for goal in run grade annotate; do
+    refused 02_small "make stage01 grade KERNEL=work/old_02_small/kernel.cu grades it" \
+        stage01 $goal KERNEL=work/02_small/kernel.cu
+done
+refused 02_small "small is stage 01" stage02 count \
+    KERNEL="$PWD/stages/..//work/./02_small/kernel.cu"
+refused 03_gone "there is no stage 03 today, and no stage is called gone; to go on, rename" \
+    stage01 run KERNEL=work/03_gone/kernel.cu
+refused 03_gone "then KERNEL=work/old_03_gone/kernel.cu is taken as the stage that you name" \
+    stage01 tune KERNEL=work/03_gone/kernel.cu
+for words in "start 02_next" "grade 02_next work/02_next/kernel.cu build/attention" \
+    "grade 01_small work/02_small/kernel.cu build/attention" \
+    "check 01_small work/02_small/kernel.cu"; do
+    # shellcheck disable=SC2086 # words
+    tools/exercise.sh $words >"$log" 2>&1
+    ok "exercise.sh $words: exit 64" [ $? -eq 64 ]
+done
+ok "what was there is there, and nothing else" untouched 2
+
+# After the advice: the old kernel where it is said to go, the new one where the old one was.
+cp stages/01_small/kernel.cu work/02_small/
+mv work/02_small work/old_02_small
+run stage01 run KERNEL=work/old_02_small/kernel.cu DEVICE=sim N=40
+ok "a folder that was renamed can be named" [ $code -eq 0 ]
+run stage02 start
+ok "and start makes the new one" cmp -s kept_work/02_next/kernel.cu \
+    <(cat work/02_next/kernel.cu && echo "// a learner's work")
+mkdir work/02_lost
+run stage02 run KERNEL=$mine DEVICE=sim N=40
+ok "a stage's own folder is taken, with an old one beside it" [ $code -eq 0 ]
+rm $mine
+run stage02 run KERNEL=work/02_none/kernel.cu
+ok "a folder that is not there is not called old" \
+    says "KERNEL=work/02_none/kernel.cu: there is no such file"
+cp stages/01_small/kernel.cu work/02_file.cu
+run stage02 run KERNEL=work/02_file.cu DEVICE=sim N=40
+ok "nor is a file in work/" [ $code -eq 0 ]
+rm -r work
+mv kept_work work
 
 # ---- run KERNEL=... ------------------------------------------------------------------------------
 run stage02 run KERNEL=$mine DEVICE=sim N=40
