@@ -185,7 +185,7 @@ Flash attention in sixteen stages
   make test                   all tests
   make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1:
                               and of PyTorch's attention and FlashAttention-3); table and plots
-                              in notes/results/
+                              in notes/results/; INIT=all: time and error on ten kinds of inputs
   make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
                               with Nsight Compute); table and plot in notes/results/
   make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline
@@ -218,8 +218,8 @@ Flash attention in sixteen stages
 Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0|1
            DTYPE=fp16|bf16   SEED   REPS   GRID=full|small|big
            INIT=normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan
-                sink|peaked|local|recency|primacy, as models make them; STRENGTH in nats (see
-                common/inputs.h); all (of bench: time and error on each)
+                sink|peaked|local|recency|primacy (as models make them)|all (bench)
+           STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds a launch)
            DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_80|sm_90a|...

@@ -195,6 +195,10 @@ exits 0 "bench of all inputs" 'seq     1  0.0022' 'seq     1  sink 12 0.0022' \
 [ "$(grep -c '"stage":1,.*"status":"pass".*"rms_error":[0-9]' "$work/out")" -eq 10 ] &&
     [ "$(grep -o '"init":"[a-z]*","strength":[^,]*' "$work/out" | sort -u | wc -l)" -eq 10 ]
 verdict $? "ten, each once, with the error"
+FAKE_MEMORY=1000 run attention bench REPS=1 INIT=all D=128 CAUSAL=0 01_none
+exits 2 "all inputs at two lengths" 'seq 4096: ' 'seq 16384: '
+[ "$(grep -c '^seq ' "$work/err")" -eq 20 ]
+verdict $? "and no other"
 run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
 exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"init":"ramp",'
 run attention bench N=100 01_none

@@ -37,22 +37,22 @@ static void full_object(void) {
         .times = {10, 2.0, 1.5, 0.01},
         .counted = true,
         .counters = counters};
-    is_text(
-        json_of(&device, &result),
-        "{\"stage\":7,\"name\":\"07_swizzle\",\"device\":\"A \\\"GPU\\\"\\\\\\u000a\","
-        "\"simulated\":true,\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,"
-        "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"sink\",\"strength\":12,\"status\":\"pass\","
-        "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,"
-        "\"rms_error\":0.25,\"checked_rows\":99,"
-        "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"registers\":128,"
-        "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
-        "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
-        "\"barriers\":4,\"divergent_branches\":5,\"global_load_requests\":6,"
-        "\"global_load_units\":7,\"global_load_ideal_units\":8,\"global_store_requests\":9,"
-        "\"global_store_units\":10,\"global_store_ideal_units\":11,\"shared_load_requests\":12,"
-        "\"shared_load_units\":13,\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"
-        "\"shared_store_units\":16,\"shared_store_ideal_units\":17}}\n",
-        "everything present");
+    is_text(json_of(&device, &result),
+            "{\"stage\":7,\"name\":\"07_swizzle\",\"device\":\"A \\\"GPU\\\"\\\\\\u000a\","
+            "\"simulated\":true,\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,"
+            "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"sink\","
+            "\"strength\":12,\"status\":\"pass\","
+            "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,"
+            "\"rms_error\":0.25,\"checked_rows\":99,"
+            "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"registers\":128,"
+            "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
+            "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
+            "\"barriers\":4,\"divergent_branches\":5,\"global_load_requests\":6,"
+            "\"global_load_units\":7,\"global_load_ideal_units\":8,\"global_store_requests\":9,"
+            "\"global_store_units\":10,\"global_store_ideal_units\":11,\"shared_load_requests\":12,"
+            "\"shared_load_units\":13,\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"
+            "\"shared_store_units\":16,\"shared_store_ideal_units\":17}}\n",
+            "everything present");
 }
 
 static void empty_object(void) {
