@@ -29,14 +29,18 @@ static Range chosen_lengths(const Options *options) {
     return options->init == INIT_ALL ? lengths_of_all_inputs : lengths;
 }
 
+static void show_input(const TrialSetup *setup) {
+    fprintf(stderr, "%s", init_name(setup->init));
+    if (setup->strength > 0) fprintf(stderr, " %g", setup->strength);
+}
+
 /* One line on stderr: TFLOP/s of the stages, in their order. */
 static void show_cell(const TrialSetup *setup, const Result results[], int count) {
     const Problem *problem = &setup->problem;
     char variant[64];
     problem_variant(problem, variant, sizeof variant);
     fprintf(stderr, "%-16s seq %5d ", variant, problem->shape.seq_q);
-    if (setup->init != INIT_NORMAL) fprintf(stderr, " %s", init_name(setup->init));
-    if (setup->strength > 0) fprintf(stderr, " %g", setup->strength);
+    if (setup->init != INIT_NORMAL) fprintf(stderr, " "), show_input(setup);
     for (int i = 0; i < count; i++) {
         if (results[i].timed && results[i].status == STATUS_PASS)
             fprintf(stderr, " %.4g", report_tflops(problem, &results[i].times));
@@ -57,7 +61,9 @@ static int bench_input(const Options *cell, const Device *device, InputChoice in
     Error error;
     if (!options_problem(cell, false, &setup.problem, &error) ||
         !run_problem(cell, device, &setup, NULL, results, &error)) {
-        fprintf(stderr, "seq %d: ", cell->seq_q);
+        fprintf(stderr, "seq %d, ", cell->seq_q);
+        show_input(&setup);
+        fprintf(stderr, ": ");
         return error_exit(&error);
     }
     for (int i = 0; i < cell->stage_count; i++) report_json(stdout, device, &setup, &results[i]);

@@ -175,8 +175,7 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
             options->stages[options->stage_count++] = arguments[i];
         }
     }
-    if (options->strength > 0 &&
-        (options->init == INIT_ALL || init_strength(options_init(options)) == 0))
+    if (options->strength > 0 && init_strength(options_init(options)) == 0)
         return error_set(error, STATUS_USAGE,
                          "STRENGTH=%g: allowed are INIT=sink, peaked, local, recency and primacy "
                          "with it, not INIT=%s",
