@@ -13,8 +13,8 @@ DTYPE ?= fp16
 CAUSAL ?= 0
 DEVICE ?= auto
 GPU ?= 0
-OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS GRID \
-           RUNS LIMIT SECONDS
+OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS \
+           GRID RUNS LIMIT SECONDS
 
 # make itself would pass over a misspelt variable in silence, such as n=300.
 GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\
@@ -150,6 +150,15 @@ build/attention-sim: $(filter-out %/counters_none.o,$(HARNESS)) $(PTXSIM)
 -include $(wildcard build/host/*/*.d build/host/*/*/*.d build/host/*/*/*/*.d)
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/harness.c),build/attention-sim)
 
+# The inputs and the truth as a library, for reference/peers.py.
+TRUTH_SOURCES := $(foreach s,library options model_inputs inputs rows oracle check problem element \
+    parallel error,common/$s.c)
+export TRUTH := build/libtruth.so
+$(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h) build/flags/host build/toolchain.mk
+	@mkdir -p $(@D); echo "link  $@" >&2
+	@$(CC) $(CFLAGS) $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
+	    -shared $(TRUTH_SOURCES) -lm -o $@
+
 # ---- Tests: C programs and scripts that speak TAP, beside what they test -------------------------
 LIBHARNESS := $(filter-out %/main.o %/counters_none.o,$(HARNESS))
 FAKE := build/host/common/test/fake_runtime.o
@@ -178,7 +187,7 @@ Flash attention in sixteen stages
   make test                   all tests
   make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1:
                               and of PyTorch's attention and FlashAttention-3); table and plots
-                              in notes/results/
+                              in notes/results/; INIT=all: time and error on ten kinds of inputs
   make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
                               with Nsight Compute); table and plot in notes/results/
   make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline
@@ -212,6 +221,8 @@ Flash attention in sixteen stages
 Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0|1
            DTYPE=fp16|bf16   SEED   REPS   GRID=full|small|big
            INIT=normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan
+                sink|peaked|local|recency|primacy (as models make them)|all (bench)
+           STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds a launch)
            DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_80|sm_90a|...
@@ -249,7 +260,7 @@ ncu: gpu
 bench: export CUDA_LIB := $(CUDA_LIB)
 bench: export CUDA_VERSION := $(CUDA_VERSION)
 bench: export GOALS := $(MAKECMDGOALS)
-bench: gpu $(foreach v,$(BENCH_VARIANTS),$(SELECTED_DIRS:%=%/$v.so)) $(PROGRAMS)
+bench: gpu $(foreach v,$(BENCH_VARIANTS),$(SELECTED_DIRS:%=%/$v.so)) $(PROGRAMS) $(TRUTH)
 	@tools/bench.sh build/attention $(FORWARD) $(foreach v,PEERS RESULTS,$(if $($v),'$v=$($v)')) \
 	    $(SELECTED_DIRS)
 
@@ -285,7 +296,7 @@ export ORACLE_DUMP := build/test/common/test/oracle_dump
 test: export STAGE_DIRS := $(SELECTED_DIRS)
 test: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 test: export CC := $(CC)
-test: $(C_TESTS) $(ORACLE_DUMP) $(PROGRAMS) $(ALL_KERNELS)
+test: $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(ALL_KERNELS)
 	@command -v prove >/dev/null || { echo "prove was not found: install perl." >&2; exit 2; }
 	@python=$$(tools/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
 	    prove --timer --jobs 2 --exec '' $(C_TESTS) $(SCRIPT_TESTS)

@@ -114,7 +114,7 @@ bool cases_try(Cases *cases, const TrialSetup *setup, Error *error) {
         if (!cases->stages[i].library || left_out(cases, i)) continue;
         check(created ? &trial : NULL, error, &cases->stages[i], &results[i]);
         count(&results[i], &cases->tallies[i]);
-        if (cases->options->json) report_json(stdout, cases->device, &setup->problem, &results[i]);
+        if (cases->options->json) report_json(stdout, cases->device, setup, &results[i]);
     }
     if (created) trial_free(&trial);
     for (int i = 0; i < stages; i++)

@@ -78,6 +78,20 @@ static void check_LSE(const Rows *rows, const Truth *truth, const Outputs *outpu
     result->ratio = fmax(result->ratio, worst);
 }
 
+double check_rms_error(const Problem *problem, const Rows *rows, const Truth *truth,
+                       const uint16_t *O) {
+    const size_t d = (size_t)problem->d;
+    double squares = 0, count = 0;
+    for (size_t i = 0; i < rows->count * d; i++) {
+        if (!isfinite(truth->O[i])) continue;
+        const double got = element_to_float(problem->type, O[rows->index[i / d] * d + i % d]);
+        const double error = check_O_error(truth, i, got);
+        squares += error * error;
+        count++;
+    }
+    return count > 0 ? sqrt(squares / count) : 0;
+}
+
 typedef struct Scan {
     const Problem *problem;
     const Truth *truth;
@@ -115,6 +129,7 @@ CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth 
                           const Outputs *outputs) {
     CheckResult result = {0};
     check_O(problem, rows, truth, outputs, &result);
+    result.rms_error = check_rms_error(problem, rows, truth, outputs->O);
     if (outputs->LSE) check_LSE(rows, truth, outputs, &result);
     result.unwritten = count_unwritten(problem, rows, truth, outputs);
     result.pass = !result.wrong_elements && !result.wrong_lse && !result.unwritten;

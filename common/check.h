@@ -31,6 +31,7 @@ typedef struct CheckResult {
     bool pass;
     double max_error, tolerance; /* of O, in the row that comes closest to its tolerance or exceeds
                                     it the most; the error is NaN or inf if an element is */
+    double rms_error;            /* of O over the compared rows, see check_rms_error */
     double lse_error, lse_tolerance;
     double ratio; /* the larger of error / tolerance of O and of LSE; inf for a NaN */
     size_t wrong_elements, wrong_lse; /* in the compared rows */
@@ -40,6 +41,12 @@ typedef struct CheckResult {
 
 CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth *truth,
                           const Outputs *outputs);
+
+/* The root of the mean square of O - truth over the elements of the compared rows whose truth is
+ * finite: the accuracy, where max_error is the safety. NaN or inf if one of them is in O without
+ * reason. O: as in Outputs. */
+double check_rms_error(const Problem *problem, const Rows *rows, const Truth *truth,
+                       const uint16_t *O);
 
 /* The parts of the rule, for explain.c: |got - truth| of one number (0 for the infinity or the NaN
  * that is due, NaN or inf where only one of the two is), right if `error <= tolerance`, which a NaN

@@ -45,6 +45,14 @@ static float draw_scale(uint64_t *state, int d) {
     return kind < 4 ? scales[kind] : problem_scale(d);
 }
 
+/* STRENGTH, or one of a few; 0 for an init that takes none. */
+static double draw_strength(uint64_t *state, Init init, const Options *options) {
+    static const double strengths[] = {1, 3, 6, 12, 20, 30, 60, 100};
+    const double drawn = strengths[draw(state, sizeof strengths / sizeof strengths[0])];
+    if (init_strength(init) == 0) return 0;
+    return options->strength > 0 ? options->strength : drawn;
+}
+
 static void draw_shape(uint64_t *state, int longest, AttentionProblem *shape) {
     static const int groups[] = {1, 1, 2, 3, 4, 8};
     shape->batch = 1 + draw(state, 4);
@@ -63,6 +71,7 @@ TrialSetup fuzz_case(uint64_t seed, uint64_t number, const Options *options, Fuz
     while (work(p) > limits.work);
     p->shape.scale = draw_scale(&state, p->d);
     setup.init = options->init == OPTION_UNSET ? (Init)draw(&state, INITS) : options_init(options);
+    setup.strength = draw_strength(&state, setup.init, options);
     setup.seed = (uint64_t)draw(&state, 1000000);
     setup.lse = draw(&state, 4) > 0;
     return setup;
@@ -135,7 +144,11 @@ static void make_usual(const Shrink *shrink) {
     take(shrink, usual);
     usual = *shrink->smallest;
     usual.init = INIT_NORMAL;
+    usual.strength = 0;
     take(shrink, usual);
+    usual = *shrink->smallest;
+    usual.strength = init_strength(usual.init);
+    if (usual.strength != shrink->smallest->strength) take(shrink, usual);
     usual = *shrink->smallest;
     usual.lse = true;
     take(shrink, usual);

@@ -2,8 +2,8 @@
  *
  * Every case asks all stages for one random problem twice and compares the bits. Lengths are often
  * a multiple of 16, 64 or 128, or one off it, often tiny, and sometimes tiny against long; work is
- * bounded, so that one case stays short. D, DTYPE, CAUSAL and INIT hold what they are set to. A
- * stage that fails is left out from then on, and its case is made as small as it can be.
+ * bounded, so that one case stays short. D, DTYPE, CAUSAL, INIT and STRENGTH hold what they are set
+ * to. A stage that fails is left out from then on, and its case is made as small as it can be.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -20,8 +20,8 @@ typedef struct FuzzLimits {
 TrialSetup fuzz_case(uint64_t seed, uint64_t number, const Options *options, FuzzLimits limits);
 
 /* Makes *setup, for which fails(setup, context) was true, smaller as long as it still is: first the
- * init, the scale and LSE become the usual ones, then batch, kv_heads, heads a KV head and both
- * lengths go down, each until one less does not fail. */
+ * init, its strength, the scale and LSE become the usual ones, then batch, kv_heads, heads a KV
+ * head and both lengths go down, each until one less does not fail. */
 void fuzz_shrink(TrialSetup *setup, bool (*fails)(const TrialSetup *setup, void *context),
                  void *context);
 

@@ -9,11 +9,17 @@ static const int full_lengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 
 static const int small_lengths[] = {1, 2, 17, 64, 65, 129, 200};
 static const Init hard_inits[] = {INIT_TINY,     INIT_EQUAL,    INIT_ZEROS,
                                   INIT_DOMINANT, INIT_INFINITE, INIT_NAN};
+/* Strong enough that a P which is made with the maximum of other keys overflows fp16. */
+static const InputChoice model_inputs[] = {
+    {INIT_SINK, 12},    {INIT_SINK, 30},    {INIT_PEAKED, 6},   {INIT_LOCAL, 20},
+    {INIT_RECENCY, 20}, {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}};
 enum {
     FULL_LENGTHS = sizeof full_lengths / sizeof full_lengths[0],
     SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],
     HARD_INITS = sizeof hard_inits / sizeof hard_inits[0],
-    COMBINATIONS = 18 /* of batch, heads and kv_heads */
+    MODEL_INPUTS = sizeof model_inputs / sizeof model_inputs[0],
+    SEVERAL_TILES = 129, /* keys, so that a maximum can be stale */
+    COMBINATIONS = 18    /* of batch, heads and kv_heads */
 };
 
 /* Shapes beside the pairs of lengths: long and thin ones, and more heads than the y and the z of a
@@ -73,6 +79,22 @@ static void set_shape(const Grid *grid, int number, int combination, Problem *pr
     problem->shape = shape;
 }
 
+/* The input as a model makes it that this shape and variant have, or NULL: half of the shapes with
+ * keys for several tiles have one, all of them in turn. */
+static const InputChoice *model_input(const Grid *grid, int variant, int shape) {
+    if (shape >= pairs(grid)) return NULL;
+    const int rows = shape / grid->length_count, keys = shape % grid->length_count;
+    if (grid->lengths[keys] < SEVERAL_TILES || (rows + keys + variant) % 2) return NULL;
+    return &model_inputs[(rows + variant) % MODEL_INPUTS];
+}
+
+/* STRENGTH, if INIT chooses; 0 for that of the init. */
+static double strength(const Grid *grid, int variant, int shape, int init) {
+    const InputChoice *model = model_input(grid, variant, shape);
+    if (grid->options->init != OPTION_UNSET) return grid->options->strength;
+    return model && (int)model->init == init ? model->strength : 0;
+}
+
 /* The case of this shape, variant and init, each counted whether it is wanted or not, so that a
  * case keeps its seed and heads when the options leave others out. */
 static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape, int variant,
@@ -80,6 +102,7 @@ static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape,
     const int number = (shape * VARIANTS + variant) * INITS + init;
     TrialSetup setup = {.problem = *problem,
                         .init = (Init)init,
+                        .strength = strength(grid, variant, shape, init),
                         .seed = mix64(grid->options->seed + (uint64_t)number) >> 33,
                         .lse = number % 7 != 0,
                         .work = ROWS_WORK_GRID};
@@ -87,16 +110,19 @@ static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape,
     return setup;
 }
 
-/* INIT, if it chooses. Else normal, large and one of the hard ones; of these the small grid has one
- * a case, and the big one, which is about indices, always normal. */
+/* INIT, if it chooses. Else normal, large and a third one, such as a model makes or a hard one; of
+ * these the small grid has one a case, and the big one, which is about indices, always normal. */
 static bool has_init(const Grid *grid, int variant, int shape, int init) {
     const uint64_t number = (uint64_t)shape * VARIANTS + (uint64_t)variant;
     const Init hard = hard_inits[mix64(number) % HARD_INITS];
+    const InputChoice *model = model_input(grid, variant, shape);
+    const Init third = model ? model->init : hard;
     const Init turns[] = {INIT_NORMAL, INIT_LARGE, INIT_NORMAL, hard};
     if (grid->options->init != OPTION_UNSET) return grid->options->init == init;
     if (grid->size == GRID_BIG) return init == INIT_NORMAL;
-    if (grid->size == GRID_SMALL) return (Init)init == turns[(variant + shape) % 4];
-    return init == INIT_NORMAL || init == INIT_LARGE || (Init)init == hard;
+    if (grid->size == GRID_SMALL)
+        return (Init)init == (model ? model->init : turns[(variant + shape) % 4]);
+    return init == INIT_NORMAL || init == INIT_LARGE || (Init)init == third;
 }
 
 /* The small grid has the long shapes with D=64 and DTYPE=fp16 alone. */

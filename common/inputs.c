@@ -1,5 +1,6 @@
 #include "inputs.h"
 
+#include "model_inputs.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -15,9 +16,9 @@ typedef struct Coordinates {
 } Coordinates;
 
 const char *init_name(Init init) {
-    static const char *const names[INITS] = {"normal",   "uniform",  "large", "onehot",
-                                             "ramp",     "tiny",     "equal", "zeros",
-                                             "dominant", "infinite", "nan"};
+    static const char *const names[INITS] = {
+        "normal",   "uniform",  "large", "onehot", "ramp",   "tiny",  "equal",   "zeros",
+        "dominant", "infinite", "nan",   "sink",   "peaked", "local", "recency", "primacy"};
     return names[init];
 }
 
@@ -108,9 +109,13 @@ static float special_value(const Problem *p, uint64_t seed, Tensor tensor, size_
     return normal;
 }
 
-float inputs_value(const Problem *problem, Init init, uint64_t seed, Tensor tensor, size_t index) {
+float inputs_value(const Problem *problem, Init init, double strength, uint64_t seed, Tensor tensor,
+                   size_t index) {
     if (init == INIT_EQUAL) index = equal_index(problem, tensor, index);
     const uint64_t bits = random_bits(seed, tensor, index);
+    if (init_strength(init) > 0)
+        return model_value(problem, init, strength > 0 ? strength : init_strength(init), tensor,
+                           index, normal_value(bits));
     switch (init) {
     case INIT_UNIFORM:
         return uniform_value(bits);
@@ -138,6 +143,7 @@ float inputs_value(const Problem *problem, Init init, uint64_t seed, Tensor tens
 typedef struct Fill {
     const Problem *problem;
     Init init;
+    double strength;
     uint64_t seed;
     Tensor tensor;
     uint16_t *out;
@@ -146,9 +152,9 @@ typedef struct Fill {
 static void fill_piece(size_t first, size_t end, void *context) {
     const Fill *fill = context;
     for (size_t i = first; i < end; i++)
-        fill->out[i] =
-            element_from_float(fill->problem->type, inputs_value(fill->problem, fill->init,
-                                                                 fill->seed, fill->tensor, i));
+        fill->out[i] = element_from_float(
+            fill->problem->type,
+            inputs_value(fill->problem, fill->init, fill->strength, fill->seed, fill->tensor, i));
 }
 
 /* Bytes that programs may still take without swapping; SIZE_MAX: unknown. */
@@ -171,8 +177,8 @@ static bool fits_host(const Problem *problem, Error *error) {
                      (double)needed / (1 << 30), (double)available / (1 << 30));
 }
 
-bool inputs_create(const Problem *problem, Init init, uint64_t seed, int threads, Inputs *inputs,
-                   Error *error) {
+bool inputs_create(const Problem *problem, Init init, double strength, uint64_t seed, int threads,
+                   Inputs *inputs, Error *error) {
     const size_t counts[] = {problem_q_elements(problem), problem_kv_elements(problem),
                              problem_kv_elements(problem)};
     uint16_t **const tensors[] = {&inputs->Q, &inputs->K, &inputs->V};
@@ -185,7 +191,7 @@ bool inputs_create(const Problem *problem, Init init, uint64_t seed, int threads
             return error_set(error, STATUS_SKIP, "not enough host memory for the inputs");
         }
         *tensors[t] = out;
-        Fill fill = {problem, init, seed, (Tensor)t, out};
+        Fill fill = {problem, init, strength, seed, (Tensor)t, out};
         parallel_for(counts[t], threads, fill_piece, &fill);
     }
     return true;

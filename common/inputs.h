@@ -26,6 +26,20 @@
  *             of Q, then K is positive in its column: all scores of its row are infinities of one
  *             sign
  *   nan       one element is NaN: of Q, K or V as above
+ *
+ * Those that a model makes, with a STRENGTH: N(0, 1) noise in the scores and beneath it a structure
+ * in them, in nats with the usual scale 1 / sqrt(d); V ~ N(0, 1). The structure comes from column 0
+ * of Q and K, for `local` from the first 32. What noise these columns lack, the others of K have
+ * more.
+ *
+ *   sink      key 0 stands STRENGTH above the rest: an attention sink (12)
+ *   peaked    no structure, but the noise has the standard deviation STRENGTH (3): Q and K are
+ *             sqrt(STRENGTH) times as large as in normal
+ *   local     the key at the row's own place, i + seq_kv - seq_q, stands STRENGTH above the rest
+ *             (14), its neighbours less so and those 19 keys away half as much: a sum of 16 cosines
+ *             of the distance, of wavelengths 48 to 480 keys
+ *   recency   scores grow by STRENGTH from the first key to the last (20)
+ *   primacy   scores fall by STRENGTH from the first key to the last (20)
  */
 #ifndef INPUTS_H
 #define INPUTS_H
@@ -43,9 +57,14 @@ typedef enum Init {
     INIT_ZEROS,
     INIT_DOMINANT,
     INIT_INFINITE,
-    INIT_NAN
+    INIT_NAN,
+    INIT_SINK,
+    INIT_PEAKED,
+    INIT_LOCAL,
+    INIT_RECENCY,
+    INIT_PRIMACY
 } Init;
-enum { INITS = INIT_NAN + 1 };
+enum { INITS = INIT_PRIMACY + 1 };
 typedef enum Tensor { TENSOR_Q, TENSOR_K, TENSOR_V } Tensor;
 
 typedef struct Inputs {
@@ -55,16 +74,20 @@ typedef struct Inputs {
 /* "normal", "uniform", ... */
 const char *init_name(Init init);
 
+/* The strength of an init where none is chosen; 0 if it takes none. */
+double init_strength(Init init);
+
 /* 64 well-mixed bits from 64. */
 uint64_t mix64(uint64_t bits);
 
-/* The element before it is rounded to the element type. */
-float inputs_value(const Problem *problem, Init init, uint64_t seed, Tensor tensor, size_t index);
+/* The element before it is rounded to the element type; strength 0: that of the init. */
+float inputs_value(const Problem *problem, Init init, double strength, uint64_t seed, Tensor tensor,
+                   size_t index);
 
 /* Allocates and fills the three tensors by `threads` threads (0: one a processor). STATUS_SKIP if
  * the host has no memory for them and for O and LSE. */
-bool inputs_create(const Problem *problem, Init init, uint64_t seed, int threads, Inputs *inputs,
-                   Error *error);
+bool inputs_create(const Problem *problem, Init init, double strength, uint64_t seed, int threads,
+                   Inputs *inputs, Error *error);
 
 void inputs_free(Inputs *inputs);
 

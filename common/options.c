@@ -28,7 +28,8 @@ static const Variable variables[] = {
     {"CAUSAL", offsetof(Options, causal), 0, "0|1"},
     {"DTYPE", offsetof(Options, dtype), 0, "fp16|bf16"},
     {"INIT", offsetof(Options, init), 0,
-     "normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan"},
+     "normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan|"
+     "sink|peaked|local|recency|primacy|all"},
     {"LSE", offsetof(Options, lse), 0, "0|1"},
     {"DEVICE", offsetof(Options, device), 0, "auto|gpu|sim"},
     {"GPU", offsetof(Options, gpu), 0, NULL},
@@ -114,11 +115,21 @@ static bool set_scale(const char *text, Options *options, Error *error) {
                      text);
 }
 
+/* So that every element is a finite number of fp16. */
+static bool set_strength(const char *text, Options *options, Error *error) {
+    char *end;
+    options->strength = strtod(text, &end);
+    return (*end == '\0' && options->strength >= 1e-3 && options->strength <= 1e6) ||
+           error_set(error, STATUS_USAGE, "STRENGTH=%s: allowed are numbers from 0.001 to 1000000",
+                     text);
+}
+
 static bool set_key(const char *key, const char *value, Options *options, Error *error) {
     static const struct {
         const char *name;
         bool (*set)(const char *text, Options *options, Error *error);
-    } others[] = {{"SEED", set_seed}, {"SEQS", set_seqs}, {"SCALE", set_scale}};
+    } others[] = {
+        {"SEED", set_seed}, {"SEQS", set_seqs}, {"SCALE", set_scale}, {"STRENGTH", set_strength}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strcmp(key, others[i].name) == 0)
             return *value == '\0' || others[i].set(value, options, error);
@@ -131,8 +142,9 @@ static bool set_key(const char *key, const char *value, Options *options, Error 
         strcat(names, variables[i].name);
         strcat(names, " ");
     }
-    return error_set(error, STATUS_USAGE, "%s=%s: unknown variable; allowed are %sSEED SEQS SCALE",
-                     key, value, names);
+    return error_set(error, STATUS_USAGE,
+                     "%s=%s: unknown variable; allowed are %sSEED SEQS SCALE STRENGTH", key, value,
+                     names);
 }
 
 bool options_parse(int count, char *const arguments[], Options *options, Error *error) {
@@ -163,6 +175,12 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
             options->stages[options->stage_count++] = arguments[i];
         }
     }
+    if (options->strength > 0 && init_strength(options_init(options)) == 0)
+        return error_set(error, STATUS_USAGE,
+                         "STRENGTH=%g: allowed are INIT=sink, peaked, local, recency and primacy "
+                         "with it, not INIT=%s",
+                         options->strength,
+                         options->init == INIT_ALL ? "all" : init_name(options_init(options)));
     if (options->json && options->counters == COUNTERS_HTML)
         return error_set(error, STATUS_USAGE,
                          "COUNTERS=html writes a page: with it, allowed is FORMAT=text");
@@ -189,6 +207,20 @@ bool options_problem(const Options *options, bool simulated, Problem *problem, E
 }
 
 Init options_init(const Options *options) { return (Init)or_default(options->init, INIT_NORMAL); }
+
+const InputChoice *options_inputs(const Options *options, InputChoice *one, int *count) {
+    if (options->init == INIT_ALL) return model_bench_inputs(count);
+    const Init init = options_init(options);
+    *one = (InputChoice){init, options->strength > 0 ? options->strength : init_strength(init)};
+    *count = 1;
+    return one;
+}
+
+bool options_one_init(const Options *options, const char *command, Error *error) {
+    return options->init != INIT_ALL ||
+           error_set(error, STATUS_USAGE, "INIT=all: %s takes one of the others; bench takes all",
+                     command);
+}
 
 bool options_no_shape(const Options *o, const char *command, Error *error) {
     const int values[] = {o->batch, o->heads, o->kv_heads, o->seq_q, o->seq_kv};

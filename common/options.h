@@ -2,11 +2,12 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "inputs.h"
+#include "model_inputs.h"
 #include "problem.h"
 #include "trial.h"
 
 enum { OPTION_UNSET = -1, MAX_SEQS = 32 };
+enum { INIT_ALL = INITS }; /* INIT=all, of bench alone */
 
 typedef enum DeviceChoice { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM } DeviceChoice;
 typedef enum GridSize { GRID_FULL, GRID_SMALL, GRID_BIG } GridSize;
@@ -23,7 +24,8 @@ typedef struct Options {
     int batch, heads, kv_heads, seq_q, seq_kv, d; /* B H HKV N NKV D */
     int causal;                                   /* CAUSAL */
     int dtype;                                    /* DTYPE, an ElementType */
-    int init;                                     /* INIT, an Init */
+    int init;                                     /* INIT, an Init or INIT_ALL */
+    double strength;                              /* STRENGTH; 0: that of the init */
     uint64_t seed;                                /* SEED; default 1 */
     bool seed_given;                              /* false: fuzz makes one */
     double scale;                                 /* SCALE; 0: 1 / sqrt(D) */
@@ -52,6 +54,13 @@ bool options_problem(const Options *options, bool simulated, Problem *problem, E
 
 /* INIT, or normal. */
 Init options_init(const Options *options);
+
+/* What INIT and STRENGTH ask a bench for: a list of *count inputs. `one` is room for a single one.
+ */
+const InputChoice *options_inputs(const Options *options, InputChoice *one, int *count);
+
+/* STATUS_USAGE if INIT=all: `command` takes one input. */
+bool options_one_init(const Options *options, const char *command, Error *error);
 
 /* STATUS_USAGE if one of B H HKV N NKV is set: `command` chooses the shapes itself. */
 bool options_no_shape(const Options *options, const char *command, Error *error);

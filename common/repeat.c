@@ -23,6 +23,7 @@ int repeat_command(const Options *options, const Device *device) {
     Cases cases;
     Error error;
     TrialSetup setup = {.init = options_init(options),
+                        .strength = options->strength,
                         .seed = options->seed,
                         .lse = options->lse != 0,
                         .work = ROWS_WORK_GRID,

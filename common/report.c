@@ -34,12 +34,17 @@ void report_device(FILE *out, const Device *device) {
     fprintf(out, "\n");
 }
 
+static double strength_of(const TrialSetup *setup) {
+    return setup->strength > 0 ? setup->strength : init_strength(setup->init);
+}
+
 void report_arguments(FILE *out, const TrialSetup *setup) {
     const Problem *p = &setup->problem;
-    fprintf(out, "B=%d H=%d HKV=%d N=%d NKV=%d D=%d CAUSAL=%d DTYPE=%s INIT=%s SEED=%llu LSE=%d",
-            p->shape.batch, p->shape.heads, p->shape.kv_heads, p->shape.seq_q, p->shape.seq_kv,
-            p->d, p->causal, element_name(p->type), init_name(setup->init),
-            (unsigned long long)setup->seed, setup->lse);
+    fprintf(out, "B=%d H=%d HKV=%d N=%d NKV=%d D=%d CAUSAL=%d DTYPE=%s INIT=%s", p->shape.batch,
+            p->shape.heads, p->shape.kv_heads, p->shape.seq_q, p->shape.seq_kv, p->d, p->causal,
+            element_name(p->type), init_name(setup->init));
+    if (init_strength(setup->init) > 0) fprintf(out, " STRENGTH=%.9g", strength_of(setup));
+    fprintf(out, " SEED=%llu LSE=%d", (unsigned long long)setup->seed, setup->lse);
     if (p->shape.scale != problem_scale(p->d)) fprintf(out, " SCALE=%.9g", (double)p->shape.scale);
     if (setup->runs > 1) fprintf(out, " RUNS=%d", setup->runs);
 }
@@ -204,8 +209,9 @@ static void json_counters(FILE *out, const Result *result) {
     fputc('}', out);
 }
 
-void report_json(FILE *out, const Device *device, const Problem *problem, const Result *result) {
+void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result) {
     static const char *const status[] = {"pass", "fail", "skip"};
+    const Problem *problem = &setup->problem;
     const AttentionProblem *shape = &problem->shape;
     const StageResources *resources = &result->resources;
     if (result->stage.number)
@@ -223,6 +229,8 @@ void report_json(FILE *out, const Device *device, const Problem *problem, const 
     json_int(out, "seq_q", shape->seq_q, true);
     json_int(out, "seq_kv", shape->seq_kv, true);
     json_int(out, "d", problem->d, true);
+    json_string(out, "init", init_name(setup->init));
+    json_number(out, "strength", strength_of(setup), init_strength(setup->init) > 0);
     json_string(out, "status", status[result->status]);
     if (result->reason[0])
         json_string(out, "reason", result->reason);
@@ -230,6 +238,7 @@ void report_json(FILE *out, const Device *device, const Problem *problem, const 
         fprintf(out, ",\"reason\":null");
     json_number(out, "max_error", result->check.max_error, result->checked);
     json_number(out, "tolerance", result->check.tolerance, result->checked);
+    json_number(out, "rms_error", result->check.rms_error, result->checked);
     json_int(out, "checked_rows", (long long)result->checked_rows, result->checked);
     json_number(out, "ms_median", result->times.median, result->timed);
     json_number(out, "ms_min", result->times.min, result->timed);

@@ -14,15 +14,15 @@ void report_problem(FILE *out, const TrialSetup *setup, const Rows *rows);
 void report_table(FILE *out, const Device *device, const Problem *problem, const Result results[],
                   int count);
 
-/* One JSON object on one line; what is absent is null. Keys: see README. max_error and tolerance
- * are those of O. */
-void report_json(FILE *out, const Device *device, const Problem *problem, const Result *result);
+/* One JSON object on one line; what is absent is null. max_error and tolerance are those of O in
+ * one row, rms_error that over all checked rows (check.h). */
+void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result);
 
 /* "PASS", "FAIL" or "SKIP". */
 const char *report_status(Status status);
 
-/* The arguments that ask `run` for the same: "B=1 H=2 ... SEED=7 LSE=1", and SCALE and RUNS where
- * they are not the default. */
+/* The arguments that ask `run` for the same: "B=1 H=2 ... SEED=7 LSE=1", STRENGTH where INIT
+ * takes one, and SCALE and RUNS where they are not the default. */
 void report_arguments(FILE *out, const TrialSetup *setup);
 
 /* 10^12 floating-point operations a second, of the median. */

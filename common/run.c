@@ -68,6 +68,7 @@ int run_command(const Options *options, const Device *device) {
     Error error;
     Result results[MAX_STAGES];
     TrialSetup setup = {.init = options_init(options),
+                        .strength = options->strength,
                         .seed = options->seed,
                         .lse = options->lse != 0,
                         .work = ROWS_WORK_RUN,
@@ -84,6 +85,6 @@ int run_command(const Options *options, const Device *device) {
     if (!options->json)
         report_table(text_stream(options), device, &setup.problem, results, options->stage_count);
     for (int i = 0; options->json && i < options->stage_count; i++)
-        report_json(stdout, device, &setup.problem, &results[i]);
+        report_json(stdout, device, &setup, &results[i]);
     return run_exit_code(results, options->stage_count);
 }

@@ -64,7 +64,7 @@ bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, E
     const bool created =
         create_outputs(setup, &trial->host_O, &trial->host_LSE, error) &&
         (trial->runs <= 1 || create_outputs(setup, &trial->first_O, &trial->first_LSE, error)) &&
-        inputs_create(p, setup->init, setup->seed, 0, &trial->inputs, error) &&
+        inputs_create(p, setup->init, setup->strength, setup->seed, 0, &trial->inputs, error) &&
         rows_choose(p, setup->seed, setup->work, &trial->rows, error) &&
         oracle_create(p, p->shape.scale, &trial->inputs, &trial->rows, &trial->truth, error) &&
         upload(trial, error);

@@ -45,6 +45,7 @@ typedef struct Trial {
 typedef struct TrialSetup {
     Problem problem;
     Init init;
+    double strength; /* 0: that of the init */
     uint64_t seed;
     bool lse;    /* ask the stages for LSE */
     double work; /* the oracle's limit, see rows.h */

@@ -3,19 +3,21 @@
 
     reference/peers.py [KEY=VALUE]... STAGE_DIR...
 
-The cells are those of `attention bench` (common/bench.h); D CAUSAL DTYPE SEQS SEED REPS and GPU
-mean the same. The peers are FlashAttention-2 and cuDNN through scaled_dot_product_attention,
-FlashAttention-3 where a package of FLASH_ATTENTION_3 is installed, and FlexAttention compiled by
-Triton, each in the layout that it is faster with: [batch, heads, seq, d] or [batch, seq, heads, d]
-in memory. `matmul` is the product of two 8192 x 8192 bf16 matrices, a measure of what the tensor
-cores give.
+The cells are those of `attention bench` (common/bench.h); D CAUSAL DTYPE SEQS INIT STRENGTH SEED
+REPS and GPU mean the same, INIT=all too. The peers are FlashAttention-2 and cuDNN through
+scaled_dot_product_attention, FlashAttention-3 where a package of FLASH_ATTENTION_3 is installed,
+and FlexAttention compiled by Triton, each in the layout that it is faster with: [batch, heads, seq,
+d] or [batch, seq, heads, d] in memory. `matmul` is the product of two 8192 x 8192 bf16 matrices, a
+measure of what the tensor cores give.
 
-All work on the same Q, K and V ~ N(0, 1) and take turns, timed as common/timer.h says: the L2
-flushed before each repetition, medians. The first peer's output is what all others are compared
-with, before and after the timing; the truth in fp64 is the business of `run` and `grid`.
+All work on the same Q, K and V, which are those of the harness bit for bit, and take turns, timed
+as common/timer.h says: the L2 flushed before each repetition, medians. The first peer's output is
+what all others are compared with, before and after the timing; rms_error is of the harness's rows
+against its truth in fp64.
 
-stdout: one line about the software, then one object a cell and name with the keys of
-`attention bench`. stderr: one line a cell. CUDART names the CUDA runtime that the stages call.
+stdout: one line about the software, then one object a cell and name with the keys of `attention
+bench`. stderr: one line a cell. CUDART names the CUDA runtime that the stages call, TRUTH the
+harness as a library (common/library.h; default build/libtruth.so).
 Exit: 0, 1 if a stage fails, 2 if there is no GPU, 64 bad usage.
 """
 import ctypes
@@ -34,6 +36,7 @@ LEAST_FLUSH = 256 << 20  # bytes
 WARM_UP_MS, BUDGET_MS = 50, 2000
 MOST_SAMPLES, LEAST_SAMPLES, STABLE_SAMPLES = 1000, 3, 15
 USAGE, SKIP = 64, 2
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The packages that bring FlashAttention-3: the module to import, the operators that it registers.
 FLASH_ATTENTION_3 = {"flash_attn_3": ("flash_attn_3._C", "flash_attn_3"),
                      "fa3_fwd": ("fa3_fwd._C", "fa3_fwd"),
@@ -49,6 +52,14 @@ class Problem(ctypes.Structure):
 class Tensors(ctypes.Structure):
     """AttentionTensors of common/attention.h."""
     _fields_ = [(name, ctypes.c_void_p) for name in ("Q", "K", "V", "O", "LSE")]
+
+
+class Input(ctypes.Structure):
+    """LibraryInput of common/library.h."""
+    _fields_ = [("init", ctypes.c_int), ("strength", ctypes.c_double), ("name", ctypes.c_char_p)]
+
+    def __str__(self):
+        return self.name.decode() + (f" {self.strength:g}" if self.strength else "")
 
 
 class Skip(Exception):
@@ -76,8 +87,8 @@ def whole(key, text, allowed):
 
 def parse(arguments):
     """The options, with lists for what the bench goes through, and the stage folders."""
-    options = {"D": [128, 64], "CAUSAL": [0, 1], "SEQS": [512, 1024, 2048, 4096, 8192, 16384],
-               "DTYPE": "fp16", "SEED": 1, "REPS": 0, "GPU": 0}
+    options = {"D": [128, 64], "CAUSAL": [0, 1], "SEQS": None, "DTYPE": "fp16", "SEED": 1,
+               "REPS": 0, "GPU": 0, "INPUTS": []}
     allowed = {"D": range(64, 129, 64), "CAUSAL": range(2), "SEQS": range(1, TOKENS + 1),
                "SEED": range(2**63), "REPS": range(MOST_SAMPLES + 1), "GPU": range(1024)}
     folders = []
@@ -89,28 +100,83 @@ def parse(arguments):
             options[key] = [whole(key, item, allowed[key]) for item in value.split(",")]
         elif key in allowed and value:
             options[key] = whole(key, value, allowed[key])
+        elif key in ("INIT", "STRENGTH"):
+            options["INPUTS"].append(argument)
         elif key == "DTYPE" and value in ("fp16", "bf16"):
             options[key] = value
         elif value and argument not in ("FORMAT=json", "FORMAT=text", "DEVICE=gpu", "DEVICE=auto"):
-            stop(USAGE, f"{argument}: allowed are D CAUSAL DTYPE SEQS SEED REPS GPU FORMAT")
+            stop(USAGE, f"{argument}: allowed are D CAUSAL DTYPE SEQS INIT STRENGTH SEED REPS GPU "
+                 "FORMAT")
+    if options["SEQS"] is None:
+        options["SEQS"] = [4096, 16384] if "INIT=all" in options["INPUTS"] else \
+            [512, 1024, 2048, 4096, 8192, 16384]
     return options, folders
+
+
+# ---- The harness ---------------------------------------------------------------------------------
+
+@functools.cache
+def harness():
+    """The library of common/library.h."""
+    library = ctypes.CDLL(os.environ.get("TRUTH") or f"{ROOT}/build/libtruth.so")
+    library.library_open.restype = ctypes.c_void_p
+    library.library_rows.restype = ctypes.c_size_t
+    library.library_rms_error.restype = ctypes.c_double
+    return library
+
+
+def choose_inputs(arguments):
+    """The inputs that INIT=... and STRENGTH=... ask for."""
+    reason, inputs = ctypes.create_string_buffer(1024), (Input * 64)()
+    texts = (ctypes.c_char_p * len(arguments))(*(text.encode() for text in arguments))
+    count = harness().library_inputs(len(arguments), texts, len(inputs), inputs, reason)
+    if not count:
+        stop(USAGE, reason.value.decode())
+    return inputs[:count]
+
+
+class Truth:
+    """Inputs, rows and fp64 truth of a cell, until it is closed."""
+
+    def __init__(self, problem, d, dtype, causal, made, seed):
+        reason = ctypes.create_string_buffer(1024)
+        self.handle = ctypes.c_void_p(harness().library_open(
+            ctypes.byref(problem), d, ctypes.c_bool(dtype == "bf16"), ctypes.c_bool(causal),
+            ctypes.byref(made), ctypes.c_uint64(seed), reason))
+        if not self.handle:
+            stop(SKIP, reason.value.decode())
+        self.rows = harness().library_rows(self.handle)
+
+    def inputs(self, shape, element):
+        """Q, K and V on the GPU."""
+        tensors = [torch.empty(shape, dtype=element) for _ in range(3)]
+        harness().library_copy(self.handle, *(ctypes.c_void_p(x.data_ptr()) for x in tensors))
+        return [x.to("cuda") for x in tensors]
+
+    def rms_error(self, output):
+        O = output.to("cpu").contiguous()
+        return harness().library_rms_error(self.handle, ctypes.c_void_p(O.data_ptr()))
+
+    def close(self):
+        harness().library_close(self.handle)
 
 
 # ---- What is timed -------------------------------------------------------------------------------
 
 class Cell:
-    """A head size, a mask and a length, with the inputs and outputs of the stages."""
+    """A head size, a mask, a length and an input, with the inputs and outputs of the stages."""
 
-    def __init__(self, options, d, causal, seq):
+    def __init__(self, options, d, causal, seq, made):
         self.d, self.causal, self.seq, self.dtype = d, bool(causal), seq, options["DTYPE"]
         self.batch, self.heads = TOKENS // seq, HIDDEN // d
         pairs = seq * (seq + 1) // 2 if causal else seq**2
         self.flops = 4 * self.batch * self.heads * d * pairs
         element = {"fp16": torch.float16, "bf16": torch.bfloat16}[self.dtype]
-        random = torch.Generator("cuda").manual_seed(options["SEED"])
         shape = self.batch, self.heads, seq, d
-        self.Q, self.K, self.V = (
-            torch.randn(shape, generator=random, device="cuda").to(element) for _ in range(3))
+        self.problem = Problem(self.batch, self.heads, self.heads, seq, seq, 1 / math.sqrt(d))
+        self.made = made
+        self.truth = Truth(self.problem, d, self.dtype, self.causal, made, options["SEED"])
+        self.Q, self.K, self.V = self.truth.inputs(shape, element)
         self.O = torch.empty_like(self.Q)
         self.LSE = torch.empty(shape[:3], device="cuda")
         self.workspace = self.new_workspace(0)
@@ -139,7 +205,7 @@ class Entry:
     """One thing that takes turns. `prepare` readies it, `run` enqueues it, `output` is O."""
     number = None
     status, reason = "pass", None
-    error = allowed = None
+    error = allowed = rms_error = None
 
     def __init__(self, name, flops):
         self.name, self.flops, self.samples = name, flops, []
@@ -157,8 +223,7 @@ class Stage(Entry):
         self.number = int(number) if number.isdigit() else None
         self.path = f"{folder}/d{cell.d}_{cell.dtype}_{'causal' if cell.causal else 'full'}.so"
         self.cell = cell
-        self.problem = Problem(cell.batch, cell.heads, cell.heads, cell.seq, cell.seq,
-                               1 / math.sqrt(cell.d))
+        self.problem = cell.problem
         self.tensors = Tensors(*(x.data_ptr() for x in (cell.Q, cell.K, cell.V, cell.O, cell.LSE)))
 
     def prepare(self):
@@ -284,12 +349,14 @@ def attempt(entry, action):
                     "look at that stage alone (make stageNN sanitize)")
 
 
-def compare(entry, expected):
-    """Compares an output with the first peer's. Each side rounds P and O, so 4 units in the last
-    place of a row's largest element are allowed in that row. Keeps error and allowance of the row
-    that comes closest to it or exceeds it the most."""
+def compare(entry, expected, truth):
+    """Measures an output against the truth, and compares it with the first peer's. Each side rounds
+    P and O, so 4 units in the last place of a row's largest element are allowed in that row. Keeps
+    error and allowance of the row that comes closest to it or exceeds it the most."""
     allowed = 4 * torch.finfo(expected.dtype).eps * expected.float().abs().amax(-1).flatten()
-    error = (entry.output().float() - expected.float()).abs().amax(-1).flatten()
+    output = entry.output()
+    entry.rms_error = truth.rms_error(output)
+    error = (output.float() - expected.float()).abs().amax(-1).flatten()
     ratio = torch.nan_to_num(error / allowed, nan=math.inf)
     row = int(ratio.argmax())
     entry.error, entry.allowed = float(error[row]), float(allowed[row])
@@ -362,13 +429,17 @@ def report(cell, entry):
     answer = {"stage": entry.number, "name": entry.name, "device": torch.cuda.get_device_name(),
               "simulated": False, "dtype": cell.dtype, "causal": cell.causal, "batch": cell.batch,
               "heads": cell.heads, "kv_heads": cell.heads, "seq_q": cell.seq, "seq_kv": cell.seq,
-              "d": cell.d, "status": entry.status, "reason": entry.reason,
-              "max_error": entry.error, "tolerance": entry.allowed, "checked_rows": None,
+              "d": cell.d, "init": cell.made.name.decode(),
+              "strength": cell.made.strength or None,
+              "status": entry.status, "reason": entry.reason,
+              "max_error": entry.error, "tolerance": entry.allowed, "rms_error": entry.rms_error,
+              "checked_rows": None if entry.rms_error is None else cell.truth.rows,
               "ms_median": entry.median() if timed else None,
               "ms_min": min(entry.samples) if timed else None,
               "tflops": entry.flops / entry.median() * 1e-9 if timed else None}
-    if entry.error is not None and not math.isfinite(entry.error):
-        answer["max_error"] = None
+    for key in "max_error", "rms_error":  # JSON has neither NaN nor infinity
+        if answer[key] is not None and not math.isfinite(answer[key]):
+            answer[key] = None
     for key in "registers", "threads", "shared_bytes", "spill_bytes", "counters":
         answer[key] = None
     return answer
@@ -397,15 +468,15 @@ def measure(cell, folders, timer, reps):
                      if isinstance(entry, Peer)), None)
     for again in False, True:
         for entry in passed(compared) if expected is not None else []:
-            attempt(entry, lambda: compare(entry, expected))
+            attempt(entry, lambda: compare(entry, expected, cell.truth))
         if not again:
             timer.take_turns(passed(entries), reps)
     return fastest(entries)
 
 
-def bench_cell(options, d, causal, seq, folders, timer):
+def bench_cell(options, d, causal, seq, made, folders, timer):
     """Measures a cell and prints it; true if no stage failed."""
-    cell = Cell(options, d, causal, seq)
+    cell = Cell(options, d, causal, seq, made)
     entries = measure(cell, folders, timer, options["REPS"])
     speeds = []
     for entry in entries:
@@ -413,14 +484,17 @@ def bench_cell(options, d, causal, seq, folders, timer):
         print(json.dumps(answer, separators=(",", ":")), flush=True)
         speeds.append(f"{answer['tflops']:.4g}" if answer["tflops"] else entry.status.upper())
     mask = "causal" if causal else "full"
-    print(f"d{d}_{cell.dtype}_{mask:6} seq {seq:5} ", *speeds, file=sys.stderr)
+    which = [] if str(made) == "normal" else [made]
+    print(f"d{d}_{cell.dtype}_{mask:6} seq {seq:5} ", *which, *speeds, file=sys.stderr)
+    cell.truth.close()
     return all(entry.status != "fail" for entry in entries if isinstance(entry, Stage))
 
 
 def bench(options, folders):
     """Goes through the cells; true if no stage failed."""
     timer = Timer()
-    cells = itertools.product(options["D"], options["CAUSAL"], options["SEQS"])
+    cells = itertools.product(options["D"], options["CAUSAL"], options["SEQS"],
+                              options["INPUTS"])
     return all([bench_cell(options, *cell, folders, timer) for cell in cells])
 
 
@@ -439,6 +513,7 @@ def software():
 def main():
     global torch, flex_attention
     options, folders = parse(sys.argv[1:])
+    options["INPUTS"] = choose_inputs(options["INPUTS"])
     # Before PyTorch: the stages find this runtime first, even if PyTorch brings an older one.
     ctypes.CDLL(os.environ.get("CUDART", "libcudart.so"), ctypes.RTLD_GLOBAL)
     import torch

@@ -7,8 +7,11 @@
 # the table (FORMAT=json: the lines). What restricts the run is in the name: nvidia_h200_bf16_d64.
 #   PEERS=1     also the attention of PyTorch and FlashAttention-3, where python3 (PYTHON=...) can
 #               import them
+#   INIT=all    the time on one input after the other over that on normal ones, and the error:
+#               DEVICE_inputs.jsonl and .md
 #   RESULTS=... the file of JSON lines to write instead
-# Environment: CUDA_LIB, CUDA_VERSION as in build/toolchain.mk, GOALS: the goals of make.
+# Environment: CUDA_LIB, CUDA_VERSION as in build/toolchain.mk, GOALS: the goals of make, TRUTH: see
+# reference/peers.py.
 # Exit: as the program's; 2 without a GPU.
 set -euo pipefail
 
@@ -30,6 +33,12 @@ for argument in "$@"; do
         D=*) suffix+=_d${argument#*=} options+=("$argument") ;;
         CAUSAL=0) suffix+=_full options+=("$argument") ;;
         CAUSAL=1) suffix+=_causal options+=("$argument") ;;
+        INIT=normal) options+=("$argument") ;;
+        INIT=all) suffix+=_inputs options+=("$argument") ;;
+        INIT=* | STRENGTH=*)
+            suffix+=_$(tr -cd 'a-z0-9.' <<<"${argument#*=}")
+            options+=("$argument")
+            ;;
         SEQS=*) suffix+=_part options+=("$argument") ;;
         *=*) options+=("$argument") ;;
         */work/*) suffix+=_work stages+=("$argument") ;; # a learner's kernel

@@ -33,7 +33,8 @@ for argument in "$@"; do
         FORMAT=text | FORMAT=json) format=${argument#*=} ;;
         FORMAT=*) echo "$argument: allowed here are text and json" >&2 && exit 64 ;;
         GPU=*) gpu=${argument#*=} options+=("$argument") ;;
-        B=* | H=* | HKV=* | N=* | NKV=* | D=* | CAUSAL=* | DTYPE=* | INIT=* | SCALE=* | LSE=*)
+        B=* | H=* | HKV=* | N=* | NKV=* | D=* | CAUSAL=* | DTYPE=* | INIT=* | STRENGTH=* \
+            | SCALE=* | LSE=*)
             suffix+=_${argument/=/}
             options+=("$argument")
             ;;

@@ -16,11 +16,11 @@ static void write_elements(ElementType type, const uint16_t *elements, size_t co
     }
 }
 
-static bool dump(const Problem *p, Init init, uint64_t seed, Error *error) {
+static bool dump(const Problem *p, Init init, double strength, uint64_t seed, Error *error) {
     Inputs inputs;
     Rows rows;
     Truth truth;
-    if (!inputs_create(p, init, seed, 0, &inputs, error) ||
+    if (!inputs_create(p, init, strength, seed, 0, &inputs, error) ||
         !rows_choose(p, seed, INFINITY, &rows, error) ||
         !oracle_create(p, 1 / sqrt(p->d), &inputs, &rows, &truth, error))
         return false; /* the program ends here, and its memory with it */
@@ -61,7 +61,7 @@ int main(int count, char *arguments[]) {
                 options_problem(&options, true, &problem, &error);
     problem.d = d;
     done = done && problem_check(&problem, &error) &&
-           dump(&problem, options_init(&options), options.seed, &error);
+           dump(&problem, options_init(&options), options.strength, options.seed, &error);
     if (done) return STATUS_PASS;
     return error_exit(&error);
 }

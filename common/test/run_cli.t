@@ -70,9 +70,9 @@ verdict $? "stdout is three objects and nothing else"
 if command -v python3 >/dev/null; then
     python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
 import json, sys
-keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d status reason
-max_error tolerance checked_rows ms_median ms_min tflops registers threads shared_bytes
-spill_bytes counters""".split()
+keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d init
+strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops registers
+threads shared_bytes spill_bytes counters""".split()
 for line in open(sys.argv[1]):
     assert list(json.loads(line)) == keys, line
 PYTHON
@@ -149,6 +149,29 @@ run attention grid "${cell[@]}" INIT=dominant 01_none
 exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
 run attention grid "${cell[@]}" INIT=nan 01_none
 exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
+for variant in 0 1; do
+    run attention grid GRID=small D=128 DTYPE=fp16 CAUSAL=$variant FORMAT=json 01_none
+    for input in sink:12 sink:30 peaked:6 local:20 recency:20 primacy:20 primacy:100; do
+        grep '"seq_kv":\(129\|200\),' "$work/out" |
+            grep -q "\"init\":\"${input%:*}\",\"strength\":${input#*:},"
+        verdict $? "CAUSAL=$variant: the grid has ${input/:/ } over several tiles"
+    done
+    [ "$(grep -c '"stage"' "$work/out")" -eq 49 ] &&
+        [ "$(grep -c '"strength":[1-9]' "$work/out")" -eq 7 ]
+    verdict $? "in place of other inits"
+done
+run attention grid "${cell[@]}" INIT=recency STRENGTH=7 02_element
+exits 1 "grid of one strength" 'INIT=recency STRENGTH=7 SEED='
+run attention run "${small[@]}" INIT=sink STRENGTH=30 01_none
+exits 0 "a run of one strength" 'INIT=sink STRENGTH=30 SEED='
+run attention run "${small[@]}" INIT=sink 01_none
+exits 0 "the strength that is not chosen is said" 'INIT=sink STRENGTH=12 SEED='
+run attention run "${small[@]}" INIT=sink STRENGTH=nan 01_none
+exits 64 "a strength that is no number" 'STRENGTH=nan: allowed are numbers from 0.001 to 1000000'
+run attention run "${small[@]}" STRENGTH=3 01_none
+exits 64 "a strength of nothing" 'STRENGTH=3: allowed are INIT=sink, peaked, local, recency and'
+run attention fuzz INIT=all SECONDS=1 01_none
+exits 64 "all inputs in fuzz" 'INIT=all: fuzz takes one of the others; bench takes all'
 run attention grid GRID=small DTYPE=fp16 CAUSAL=1 INIT=normal 01_none
 exits 1 "grid of a variant that is not built" \
     '01_none                     50 cases, 1 failed, 0 skipped'
@@ -163,13 +186,18 @@ run attention grid N=100 01_none
 exits 64 "grid with a length" 'grid chooses the shapes itself'
 run attention grid "${cell[@]}" 99_missing
 exits 64 "grid of an unknown stage" '99_missing: no such stage'
-run attention bench SEQS=1 REPS=1 INIT=ramp D=128 01_none 12_unsupported
-exits 0 "bench" 'd128_fp16_causal seq     1  0.002237 SKIP' '"tflops":0.00223696213,' \
-    '"batch":16384,"heads":16,' '"causal":true'
+run attention bench SEQS=1 REPS=1 INIT=sink STRENGTH=30 D=128 01_none 12_unsupported
+exits 0 "bench" 'd128_fp16_causal seq     1  sink 30 0.002237 SKIP' '"tflops":0.00223696213,' \
+    '"batch":16384,"heads":16,' '"causal":true' '"init":"sink","strength":30,'
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 4 ] && [ "$(wc -l <"$work/out")" -eq 4 ]
 verdict $? "an object for each mask and stage"
+FAKE_MEMORY=1000 run attention bench REPS=1 INIT=all D=128 CAUSAL=0 01_none
+exits 2 "all inputs at two lengths" 'seq 4096, normal: ' 'seq 4096, sink 30: ' \
+    'seq 16384, primacy 100: '
+[ "$(grep -c '^seq ' "$work/err")" -eq 20 ]
+verdict $? "and no other"
 run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
-exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"status":"pass"'
+exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"init":"ramp",'
 run attention bench N=100 01_none
 exits 64 "bench with a length" 'bench chooses the shapes itself'
 run attention-sim bench SEQS=1 01_none

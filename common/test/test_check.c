@@ -25,7 +25,7 @@ static Sample *make(ElementType type, Init init, double work) {
     Rows all;
     Truth truth;
     s->problem = (Problem){{B, H, 1, N, N, 0.125f}, D, type, true};
-    inputs_create(&s->problem, init, 1, 0, &s->inputs, &error);
+    inputs_create(&s->problem, init, 0, 1, 0, &s->inputs, &error);
     rows_choose(&s->problem, 1, 1e12, &all, &error);
     oracle_create(&s->problem, 0.125, &s->inputs, &all, &truth, &error);
     for (size_t i = 0; i < B * H * N * D; i++)
@@ -55,6 +55,24 @@ static float largest_O(const Sample *s) {
     for (int i = 0; i < B * H * N * D; i++)
         largest = fmaxf(largest, fabsf(element_to_float(s->problem.type, s->O[i])));
     return largest;
+}
+
+/* Against a truth of 0: half of the columns of the compared rows 0.5, the other rows 1. */
+static void rms(double work) {
+    Sample *s = make(TYPE_FP16, INIT_ZEROS, work);
+    for (size_t i = 0; i < B * H * N * D; i++) s->O[i] = element_from_float(TYPE_FP16, 1);
+    for (size_t r = 0; r < s->rows.count; r++)
+        for (size_t c = 0; c < D; c++)
+            s->O[s->rows.index[r] * D + c] = element_from_float(TYPE_FP16, c % 2 ? 0.5f : 0);
+    is_near(check(s).rms_error, 0.5 * sqrt(0.5), 1e-9, "the RMS error of the compared rows");
+    s->O[s->rows.index[0] * D] = 0x7e00;
+    ok(isnan(check(s).rms_error), "which a NaN makes NaN");
+    s->truth.O[0] = NAN;
+    s->truth.O[1] = INFINITY;
+    const double n = (double)(s->rows.count * D);
+    is_near(check(s).rms_error, 0.5 * sqrt((n / 2 - 1) / (n - 2)), 1e-9,
+            "unless no number is due there");
+    free_sample(s);
 }
 
 static void good_passes(ElementType type, Init init) {
@@ -213,6 +231,8 @@ static void explanation(void) {
 }
 
 int main(void) {
+    rms(1e12);
+    rms(1e5);
     for (int init = 0; init < INITS; init++) {
         good_passes(TYPE_FP16, (Init)init);
         good_passes(TYPE_BF16, (Init)init);

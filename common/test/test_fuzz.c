@@ -12,7 +12,8 @@ static bool is_edge(int length) { return length == 1 || (length > 14 && (length 
 
 static void cases(void) {
     enum { CASES = 2000 };
-    int valid = 0, small = 0, edges = 0, odd = 0, grouped = 0, lopsided = 0, scaled = 0;
+    int valid = 0, small = 0, edges = 0, odd = 0, grouped = 0, lopsided = 0, scaled = 0, strong = 0;
+    double kinds[INITS] = {0};
     bool variants[8] = {false};
     for (uint64_t n = 0; n < CASES; n++) {
         const TrialSetup setup = fuzz_case(7, n, &any, limits);
@@ -26,6 +27,9 @@ static void cases(void) {
         grouped += s->heads > s->kv_heads;
         lopsided += s->seq_q > 50 * s->seq_kv || s->seq_kv > 50 * s->seq_q;
         scaled += s->scale != problem_scale(p->d);
+        const double strength = setup.strength;
+        strong += (strength > 0) == (init_strength(setup.init) > 0);
+        kinds[setup.init] = fmax(kinds[setup.init], strength);
         variants[(p->d == 128) + 2 * (p->type == TYPE_BF16) + 4 * p->causal] = true;
     }
     is_int(valid, CASES, "every case is a valid problem");
@@ -35,6 +39,9 @@ static void cases(void) {
     ok(grouped > CASES / 4 && grouped < CASES, "grouped heads: %d", grouped);
     ok(lopsided > CASES / 20, "tiny against long: %d", lopsided);
     ok(scaled > CASES / 10 && scaled < CASES / 2, "scales of their own: %d", scaled);
+    is_int(strong, CASES, "a strength for the inits that take one and no others");
+    for (int i = INIT_SINK; i < INITS; i++)
+        ok(kinds[i] == 100, "%s occurs with a strength of 100", init_name((Init)i));
     for (int i = 0; i < 8; i++) ok(variants[i], "variant %d occurs", i);
 }
 
@@ -55,6 +62,18 @@ static void seeds(void) {
         kept += setup.problem.d == 64 && setup.problem.causal && setup.init == INIT_LARGE;
     }
     is_int(kept, 100, "D, CAUSAL and INIT stay as they are set");
+    chosen.init = INIT_SINK;
+    double least = INFINITY, most = 0;
+    for (uint64_t n = 0; n < 100; n++) {
+        const double strength = fuzz_case(7, n, &chosen, limits).strength;
+        least = fmin(least, strength);
+        most = fmax(most, strength);
+    }
+    ok(least == 1 && most == 100, "INIT alone leaves STRENGTH open");
+    chosen.strength = 17;
+    kept = 0;
+    for (uint64_t n = 0; n < 100; n++) kept += fuzz_case(7, n, &chosen, limits).strength == 17;
+    is_int(kept, 100, "STRENGTH stays as it is set");
 }
 
 static int asked;
@@ -81,9 +100,26 @@ static void shrinking(void) {
     ok(asked < 150, "it took %d tries", asked);
 }
 
+static bool takes_a_sink(const TrialSetup *setup, void *strength) {
+    return setup->init == INIT_SINK && setup->strength >= *(double *)strength;
+}
+
+static void strengths(void) {
+    TrialSetup setup = {.problem = {{1, 1, 1, 40, 40, 0.125f}, 64, TYPE_FP16, false},
+                        .init = INIT_SINK,
+                        .strength = 60};
+    double needed = 20;
+    fuzz_shrink(&setup, takes_a_sink, &needed);
+    ok(setup.init == INIT_SINK && setup.strength == 60, "a strength that the failure needs stays");
+    needed = 5;
+    fuzz_shrink(&setup, takes_a_sink, &needed);
+    ok(setup.strength == init_strength(INIT_SINK), "another becomes that of the init");
+}
+
 int main(void) {
     cases();
     seeds();
     shrinking();
+    strengths();
     return done_testing();
 }

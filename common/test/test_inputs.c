@@ -24,9 +24,9 @@ static void repeatable(Init init) {
     const Problem p = make(2, 4, 2, 33, 65, true);
     Inputs one, many, other;
     Error error;
-    inputs_create(&p, init, 7, 1, &one, &error);
-    inputs_create(&p, init, 7, 5, &many, &error);
-    inputs_create(&p, init, 8, 0, &other, &error);
+    inputs_create(&p, init, 0, 7, 1, &one, &error);
+    inputs_create(&p, init, 0, 7, 5, &many, &error);
+    inputs_create(&p, init, 0, 8, 0, &other, &error);
     ok(same_inputs(&p, &one, &many), "%s: the same from 1 and 5 threads", init_name(init));
     if (init != INIT_RAMP)
         ok(!same_inputs(&p, &one, &other), "%s: another seed, other values", init_name(init));
@@ -40,7 +40,7 @@ static void distribution(Init init, Tensor tensor, double deviation, double leas
     const int count = 64000;
     double sum = 0, squares = 0, low = 0, high = 0;
     for (int i = 0; i < count; i++) {
-        const double value = inputs_value(&p, init, 3, tensor, (size_t)i);
+        const double value = inputs_value(&p, init, 0, 3, tensor, (size_t)i);
         sum += value;
         squares += value * value;
         low = fmin(low, value);
@@ -56,8 +56,8 @@ static double correlation(Tensor a, Tensor b, uint64_t seed_b, size_t shift) {
     const Problem p = make(1, 1, 1, 1000, 1000, false);
     double sum = 0;
     for (size_t i = 0; i < 50000; i++)
-        sum += (double)inputs_value(&p, INIT_NORMAL, 3, a, i) *
-               inputs_value(&p, INIT_NORMAL, seed_b, b, i + shift);
+        sum += (double)inputs_value(&p, INIT_NORMAL, 0, 3, a, i) *
+               inputs_value(&p, INIT_NORMAL, 0, seed_b, b, i + shift);
     return sum / 50000;
 }
 
@@ -67,7 +67,7 @@ static void large_overflows(void) {
     Error error;
     double most = 0;
     bool finite = true;
-    inputs_create(&p, INIT_LARGE, 1, 0, &inputs, &error);
+    inputs_create(&p, INIT_LARGE, 0, 1, 0, &inputs, &error);
     for (int i = 0; i < 64; i++) {
         double logit = 0;
         for (int c = 0; c < 64; c++) {
@@ -88,7 +88,7 @@ static void onehot_selects(const Problem *p) {
     Truth truth;
     Error error;
     int wrong = 0;
-    inputs_create(p, INIT_ONEHOT, 5, 0, &inputs, &error);
+    inputs_create(p, INIT_ONEHOT, 0, 5, 0, &inputs, &error);
     rows_choose(p, 1, 1e12, &rows, &error);
     oracle_create(p, 0.125, &inputs, &rows, &truth, &error);
     for (size_t r = 0; r < rows.count; r++) {
@@ -121,7 +121,7 @@ static void tiny_needs_subnormals(ElementType type) {
     int in_Q = 0, in_K = 0, in_V = 0;
     double squares = 0;
     p.type = type;
-    inputs_create(&p, INIT_TINY, 1, 0, &inputs, &error);
+    inputs_create(&p, INIT_TINY, 0, 1, 0, &inputs, &error);
     for (int i = 0; i < 6400; i++) {
         in_Q += i % 2 == 0 && subnormal(type, inputs.Q[i]);
         in_K += i % 2 == 1 && subnormal(type, inputs.K[i]);
@@ -145,7 +145,7 @@ static void equal_keys(void) {
     Inputs inputs;
     Error error;
     int other = 0;
-    inputs_create(&p, INIT_EQUAL, 1, 0, &inputs, &error);
+    inputs_create(&p, INIT_EQUAL, 0, 1, 0, &inputs, &error);
     for (int head = 0; head < 4; head++)
         for (int j = 1; j < 50; j++)
             other += memcmp(inputs.K + (head * 50 + j) * 64, inputs.K + head * 50 * 64, 128) != 0;
@@ -160,7 +160,7 @@ static void both_zeros(void) {
     Inputs inputs;
     Error error;
     int zeros = 0, negative = 0;
-    inputs_create(&p, INIT_ZEROS, 1, 0, &inputs, &error);
+    inputs_create(&p, INIT_ZEROS, 0, 1, 0, &inputs, &error);
     const uint16_t *const tensors[] = {inputs.Q, inputs.K, inputs.V};
     for (int t = 0; t < 3; t++)
         for (int i = 0; i < 6400; i++) {
@@ -180,7 +180,7 @@ static void dominant_outweighs(void) {
     Truth truth;
     Error error;
     int wrong = 0, keys[3] = {0};
-    inputs_create(&p, INIT_DOMINANT, 4, 0, &inputs, &error);
+    inputs_create(&p, INIT_DOMINANT, 0, 4, 0, &inputs, &error);
     rows_choose(&p, 1, 1e12, &rows, &error);
     oracle_create(&p, 0.125, &inputs, &rows, &truth, &error);
     for (int b = 0; b < 3; b++)
@@ -205,7 +205,7 @@ static void one_special(Init init, uint64_t seed) {
     const Problem p = make(1, 4, 2, 33, 65, true);
     Inputs inputs;
     Error error;
-    inputs_create(&p, init, seed, 0, &inputs, &error);
+    inputs_create(&p, init, 0, seed, 0, &inputs, &error);
     const uint16_t *const tensors[] = {inputs.Q, inputs.K, inputs.V};
     const size_t counts[] = {problem_q_elements(&p), problem_kv_elements(&p),
                              problem_kv_elements(&p)};
@@ -231,7 +231,7 @@ static void both_signs(void) {
     int signs[3][2] = {{0}};
     for (uint64_t seed = 0; seed < 60; seed++)
         for (size_t i = 0; i < 320; i++) {
-            const float value = inputs_value(&p, INIT_INFINITE, seed, (Tensor)(seed % 3), i);
+            const float value = inputs_value(&p, INIT_INFINITE, 0, seed, (Tensor)(seed % 3), i);
             if (isinf(value)) signs[seed % 3][value < 0]++;
         }
     bool both = true;
@@ -243,7 +243,7 @@ static void too_large(void) {
     const Problem p = make(1000, 1000, 1, 1000000, 1, false);
     Inputs inputs;
     Error error = {0};
-    ok(!inputs_create(&p, INIT_NORMAL, 1, 0, &inputs, &error) && error.status == STATUS_SKIP &&
+    ok(!inputs_create(&p, INIT_NORMAL, 0, 1, 0, &inputs, &error) && error.status == STATUS_SKIP &&
            strstr(error.text, "GiB of host memory"),
        "too large for the host: %s", error.text);
 }

@@ -53,6 +53,15 @@ static void bad_values(void) {
     refuses("DTYPE=fp1", "fp16|bf16");
     refuses("DTYPE=FP16", "fp16|bf16");
     refuses("INIT=zero", "normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan");
+    refuses("INIT=sinks", "sink|peaked|local|recency|primacy|all");
+    static const char *const strengths[] = {"0", "-1", "nan", "-nan", "inf",
+                                            "x", "1x", "1e7", "1e-4"};
+    for (size_t i = 0; i < sizeof strengths / sizeof strengths[0]; i++) {
+        char argument[64];
+        snprintf(argument, sizeof argument, "STRENGTH=%s", strengths[i]);
+        refuses(argument, "numbers from 0.001 to 1000000");
+    }
+    refuses("STRENGTH=5", "INIT=sink, peaked, local, recency and primacy");
     refuses("SEED=-1", "2^64-1");
     refuses("SEED=18446744073709551616", "2^64-1");
     refuses("DEVICE=cpu", "auto|gpu|sim");
@@ -120,6 +129,34 @@ static void good_values(void) {
     is_int(options.stage_count, 2, "what has no '=' is a stage");
 }
 
+static void strengths(void) {
+    Options options;
+    Error error;
+    InputChoice one;
+    int count;
+    ok(options_parse(2, (char *[]){"STRENGTH=30", "INIT=sink"}, &options, &error) &&
+           options_inputs(&options, &one, &count) == &one && count == 1 && one.init == INIT_SINK &&
+           one.strength == 30,
+       "INIT=sink STRENGTH=30 in any order");
+    ok(options_parse(1, (char *[]){"INIT=primacy"}, &options, &error) &&
+           options_inputs(&options, &one, &count)->strength == 20 &&
+           options_one_init(&options, "run", &error),
+       "a strength that is not set is that of the init");
+    ok(!options_parse(2, (char *[]){"INIT=ramp", "STRENGTH=5"}, &options, &error) &&
+           error.status == STATUS_USAGE && strstr(error.text, "STRENGTH=5") &&
+           strstr(error.text, "not INIT=ramp"),
+       "an init that takes no strength: %s", error.text);
+    ok(!options_parse(2, (char *[]){"INIT=all", "STRENGTH=5"}, &options, &error) &&
+           strstr(error.text, "not INIT=all"),
+       "nor does INIT=all: %s", error.text);
+    ok(options_parse(1, (char *[]){"INIT=all"}, &options, &error) &&
+           options_inputs(&options, &one, &count) == model_bench_inputs(&count) && count > 1,
+       "INIT=all is the list of a bench");
+    ok(!options_one_init(&options, "grid", &error) && error.status == STATUS_USAGE &&
+           strstr(error.text, "INIT=all: grid takes"),
+       "and of nothing else: %s", error.text);
+}
+
 int main(void) {
     Options options;
     Error error;
@@ -127,6 +164,7 @@ int main(void) {
     bad_sizes();
     defaults();
     good_values();
+    strengths();
     ok(!options_parse(2, (char *[]){"FORMAT=json", "COUNTERS=html"}, &options, &error),
        "refuses JSON and a page on one stdout");
     ok(options_parse(1, (char *[]){"HKV=2"}, &options, &error) &&

@@ -122,7 +122,7 @@ static void driver(void) {
     Error error;
     double worst = 0, low_error = 0;
     int not_rounded = 0;
-    inputs_create(&p, INIT_NORMAL, 11, 0, &inputs, &error);
+    inputs_create(&p, INIT_NORMAL, 0, 11, 0, &inputs, &error);
     rows_choose(&p, 1, 1e12, &rows, &error);
     oracle_create(&p, 0.2, &inputs, &rows, &truth, &error);
     for (int b = 0; b < B; b++)
@@ -168,7 +168,7 @@ static void long_heads(void) {
     Rows rows;
     Truth truth;
     Error error;
-    inputs_create(&p, INIT_NORMAL, 3, 0, &inputs, &error);
+    inputs_create(&p, INIT_NORMAL, 0, 3, 0, &inputs, &error);
     rows_choose(&p, 1, 1e12, &rows, &error);
     oracle_create(&p, 0.5, &inputs, &rows, &truth, &error);
     for (int r = 0; r < B * N; r++) {
@@ -199,7 +199,7 @@ static void light_keys(void) {
     Rows rows;
     Truth truth;
     Error error;
-    inputs_create(&p, INIT_NORMAL, 1, 0, &inputs, &error);
+    inputs_create(&p, INIT_NORMAL, 0, 1, 0, &inputs, &error);
     rows_choose(&p, 1, 1e12, &rows, &error);
     inputs.Q[0] = element_from_float(TYPE_FP16, 1);
     for (int j = 0; j < 2; j++) {
@@ -227,7 +227,7 @@ typedef struct Special {
 static Special special_create(bool causal, double work) {
     Special s = {.problem = {{1, 4, 2, 100, 100, 0.125f}, 64, TYPE_FP16, causal}};
     Error error;
-    inputs_create(&s.problem, INIT_NORMAL, 5, 0, &s.inputs, &error);
+    inputs_create(&s.problem, INIT_NORMAL, 0, 5, 0, &s.inputs, &error);
     rows_choose(&s.problem, 1, work, &s.rows, &error);
     return s;
 }
@@ -317,7 +317,7 @@ static void tainted_heads(void) {
     Truth truth;
     Error error;
     int wrong = 0;
-    inputs_create(&p, INIT_NORMAL, 3, 0, &inputs, &error);
+    inputs_create(&p, INIT_NORMAL, 0, 3, 0, &inputs, &error);
     for (int b = 0; b < B; b += 2) inputs.V[b * 2 * D + 1] = 0x7e00;
     rows_choose(&p, 1, 1e12, &rows, &error);
     oracle_create(&p, 0.5, &inputs, &rows, &truth, &error);

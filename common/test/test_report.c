@@ -6,10 +6,11 @@
 static char text[16384];
 
 static const char *json_of(const Device *device, const Result *result) {
-    const Problem p = {{4, 16, 2, 100, 200, 0.125f}, 64, TYPE_BF16, true};
+    const TrialSetup setup = {.problem = {{4, 16, 2, 100, 200, 0.125f}, 64, TYPE_BF16, true},
+                              .init = result->timed ? INIT_SINK : INIT_NORMAL};
     memset(text, 0, sizeof text);
     FILE *out = fmemopen(text, sizeof text, "w");
-    report_json(out, device, &p, result);
+    report_json(out, device, &setup, result);
     fclose(out);
     return text;
 }
@@ -25,21 +26,24 @@ static void full_object(void) {
                                .global_store = {9, 10, 11},
                                .shared_load = {12, 13, 14},
                                .shared_store = {15, 16, 17}};
-    const Result result = {.stage = {.name = "07_swizzle", .number = 7},
-                           .status = STATUS_PASS,
-                           .checked = true,
-                           .check = {.pass = true, .max_error = 0.5, .tolerance = 0.75},
-                           .checked_rows = 99,
-                           .resources = {128, 256, 49152, 0},
-                           .timed = true,
-                           .times = {10, 2.0, 1.5, 0.01},
-                           .counted = true,
-                           .counters = counters};
+    const Result result = {
+        .stage = {.name = "07_swizzle", .number = 7},
+        .status = STATUS_PASS,
+        .checked = true,
+        .check = {.pass = true, .max_error = 0.5, .tolerance = 0.75, .rms_error = 0.25},
+        .checked_rows = 99,
+        .resources = {128, 256, 49152, 0},
+        .timed = true,
+        .times = {10, 2.0, 1.5, 0.01},
+        .counted = true,
+        .counters = counters};
     is_text(json_of(&device, &result),
             "{\"stage\":7,\"name\":\"07_swizzle\",\"device\":\"A \\\"GPU\\\"\\\\\\u000a\","
             "\"simulated\":true,\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,"
-            "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"status\":\"pass\","
-            "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,\"checked_rows\":99,"
+            "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"sink\","
+            "\"strength\":12,\"status\":\"pass\","
+            "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,"
+            "\"rms_error\":0.25,\"checked_rows\":99,"
             "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"registers\":128,"
             "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
             "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
@@ -57,14 +61,16 @@ static void empty_object(void) {
                            .status = STATUS_FAIL,
                            .reason = "a reason",
                            .checked = true,
-                           .check = {.max_error = NAN, .tolerance = 0.5},
+                           .check = {.max_error = NAN, .tolerance = 0.5, .rms_error = NAN},
                            .checked_rows = 4,
                            .resources = {-1, -1, -1, -1}};
     is_text(json_of(&device, &result),
             "{\"stage\":null,\"name\":\"mine\",\"device\":\"H200\",\"simulated\":false,"
             "\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,\"kv_heads\":2,"
-            "\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"status\":\"fail\",\"reason\":\"a reason\","
-            "\"max_error\":null,\"tolerance\":0.5,\"checked_rows\":4,\"ms_median\":null,"
+            "\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"normal\","
+            "\"strength\":null,\"status\":\"fail\",\"reason\":\"a reason\","
+            "\"max_error\":null,\"tolerance\":0.5,\"rms_error\":null,"
+            "\"checked_rows\":4,\"ms_median\":null,"
             "\"ms_min\":null,\"tflops\":null,\"registers\":null,\"threads\":null,"
             "\"shared_bytes\":null,\"spill_bytes\":null,\"counters\":null}\n",
             "everything absent, and a NaN");
@@ -91,9 +97,26 @@ static void table(void) {
     ok(strstr(text, " 0.512 ") && strstr(text, "  0.5%"), "TFLOP/s and their part of the peak");
 }
 
+static void arguments(void) {
+    static const struct {
+        TrialSetup setup;
+        const char *expected;
+    } cases[] = {{{.init = INIT_SINK, .strength = 30}, "INIT=sink STRENGTH=30 SEED=0"},
+                 {{.init = INIT_PEAKED}, "INIT=peaked STRENGTH=3 SEED=0"},
+                 {{.init = INIT_RAMP}, "INIT=ramp SEED=0"}};
+    for (int i = 0; i < 3; i++) {
+        memset(text, 0, sizeof text);
+        FILE *out = fmemopen(text, sizeof text, "w");
+        report_arguments(out, &cases[i].setup);
+        fclose(out);
+        ok(strstr(text, cases[i].expected), "a case is repeated by %s", cases[i].expected);
+    }
+}
+
 int main(void) {
     full_object();
     empty_object();
     table();
+    arguments();
     return done_testing();
 }

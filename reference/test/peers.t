@@ -2,8 +2,9 @@
 """reference/peers.py on a fake PyTorch (fake_torch/) and the harness's fake stages.
 
 Catches: a key of the JSON lines that differs from the harness's, a wrong or unwritten element that
-passes, the slower of two layouts reported, a peer that is missing and fells the others, a wrong
-FLOP count, a repetition kept for which the GPU had to wait, a bad value without a sentence.
+passes, inputs that are not those that the truth is of, an input left out, the slower of two layouts
+reported, a peer that is missing and fells the others, a wrong FLOP count, a repetition kept for
+which the GPU had to wait, a bad value without a sentence.
 """
 import json
 import os
@@ -20,9 +21,9 @@ folder = tempfile.TemporaryDirectory()
 work = pathlib.Path(folder.name)
 STAGES = ["01_none", "02_element", "03_nan", "09_later", "11_launch", "12_unsupported",
           "13_workspace"]
-KEYS = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d status reason
-max_error tolerance checked_rows ms_median ms_min tflops registers threads shared_bytes spill_bytes
-counters""".split()
+KEYS = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d init strength
+status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops registers threads
+shared_bytes spill_bytes counters""".split()
 
 
 def compile_shared(output, *arguments):
@@ -51,7 +52,8 @@ def peers(*arguments, **environment):
         [sys.executable, "-c", "import peers; peers.TOKENS = 64; peers.main()", *arguments],
         cwd=work, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1",
-             "CUDART": str(work / "runtime.so"), **environment})
+             "CUDART": str(work / "runtime.so"),
+             "TRUTH": str(ROOT / os.environ.get("TRUTH", "build/libtruth.so")), **environment})
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     return done.returncode, lines, done.stderr
 
@@ -81,11 +83,35 @@ def tests():
     ok(abs(stage["tflops"] - flops / 1e-3 * 1e-12) < 1e-9, "FLOPs of the causal pairs alone", stage)
     ok(abs(by_name["matmul"]["tflops"] - 2 * 8192**3 / 10e-3 * 1e-12) < 1e-9, "of the matrices too")
     ok(stage["max_error"] <= stage["tolerance"] < 0.1, "the stage's error is reported", stage)
+    errors = {name: line["rms_error"] for name, line in by_name.items()}
+    ok(all(1e-5 < errors[name] < 1e-3 and by_name[name]["checked_rows"] == 1024 for name in
+           ("01_none", "FlashAttention-2", "FlashAttention-3", "cuDNN")),
+       "RMS errors of all, small against the harness's truth: the inputs are the same", errors)
+    ok(errors["matmul"] is None and errors["FlexAttention"] is None, "but of no others")
+    ok((stage["init"], stage["strength"]) == ("normal", None), "inputs are normal")
     # Entries: a stage, two layouts of three peers, the product; each warmed up 20 times at most.
     early = int(stderr.split("flush: ")[1].split()[0])
     late = peers("SEQS=1,2", "REPS=3", "D=128", "CAUSAL=1", "01_none", FAKE_LATE="2")[2]
     ok(int(late.split("flush: ")[1].split()[0]) > 3 * early,
        "a repetition that the GPU waited for is taken again, after more writes", late)
+
+    code, lines, stderr = peers("SEQS=4", "REPS=3", "D=128", "CAUSAL=0", "INIT=sink", "STRENGTH=30",
+                                "SEED=3", "01_none", "02_element")
+    stage, wrong = lines[1], lines[2]
+    ok((stage["init"], stage["strength"], stage["status"]) == ("sink", 30, "pass") and
+       "seq     4  sink 30 " in stderr, "INIT=sink STRENGTH=30", f"{stage} {stderr}")
+    # 30 nats: O is V_0, which is exact, for all rows
+    ok(stage["rms_error"] < 1e-6 < wrong["rms_error"], "whose O is V of key 0", f"{stage} {wrong}")
+    code, lines, stderr = peers("SEQS=2", "REPS=3", "D=128", "CAUSAL=1", "INIT=all", "01_none")
+    made = [(line["init"], line["strength"]) for line in lines if line.get("stage") == 1]
+    ok(code == 0 and len(made) == len(set(made)) == 10 and made[0] == ("normal", None) and
+       ("primacy", 100) in made, "INIT=all: ten inputs, each once", f"{made} {stderr}")
+
+    default = subprocess.run(
+        [sys.executable, "-c", "import peers; print(peers.parse(['INIT=all'])[0]['SEQS'])"],
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/reference", "PYTHONDONTWRITEBYTECODE": "1"},
+        text=True, stdout=subprocess.PIPE, check=True).stdout
+    ok(default == "[4096, 16384]\n", "at two lengths, unless SEQS chooses", default)
 
     code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", *STAGES)
     status = {line["name"]: (line["status"], line["reason"]) for line in lines[1:]}
@@ -104,7 +130,8 @@ def tests():
 
     code, lines, stderr = peers("SEQS=1", "REPS=3", "D=64", "CAUSAL=0", "01_none")
     ok(code == 1 and "d64_fp16_full.so" in lines[1]["reason"], "a variant that is not built", lines)
-    for argument in "D=96", "SEQS=0", "SEQS=1,x", "REPS=-1", "DTYPE=fp8", "N=5":
+    for argument in "D=96", "SEQS=0", "SEQS=1,x", "REPS=-1", "DTYPE=fp8", "N=5", "INIT=zero", \
+            "STRENGTH=3":
         code, _, stderr = peers(argument, "01_none")
         ok(code == 64 and f"{argument.split(',')[0]}"[:4] in stderr and "allowed are" in stderr,
            f"{argument}: exit 64 and a sentence", stderr)

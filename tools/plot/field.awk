@@ -1,3 +1,10 @@
+# The input of a result: "sink 12", or "normal", also where a line says nothing of it.
+function input_of(line,    init, strength) {
+    init = field(line, "init")
+    strength = field(line, "strength")
+    return (init == "" ? "normal" : init) (strength == "" ? "" : " " strength)
+}
+
 # The value of a key in a flat JSON object: a string without its quotes, a number, or "" for null
 # and for an absent key.
 function field(line, key,    at, rest) {

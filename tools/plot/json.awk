@@ -3,9 +3,10 @@
 # A line with a "name" is a result: a stage, a peer or the matrix product in one cell (d, mask,
 # length). Any other line says something about a run: about["device"], about["date"], ...; a file
 # may hold several runs.
-# After the input: name[1 .. names], group[1 .. groups] ("d128 full") and seq[1 .. seqs] as they
-# came; tflops[name, group, seq] (absent: not measured), status[...], reason[...]; is_stage[name];
-# measured[name], if a cell has its tflops.
+# After the input: about["input"], the kind of Q, K and V (of the last line); name[1 .. names],
+# group[1 .. groups] ("d128 full") and seq[1 .. seqs] as they came; tflops[name, group, seq]
+# (absent: not measured), status[...], reason[...]; is_stage[name]; measured[name], if a cell has
+# its tflops.
 
 # Adds `value` to list[1 .. count] if it is not there; the new count.
 function add(list, count, value,    i) {
@@ -49,6 +50,7 @@ function sort_numbers(list, count,    i, j, value) {
         measured[one] = 1
     }
     about["device"] = about["device"] ? about["device"] : field($0, "device")
+    about["input"] = input_of($0)
     about["dtype"] = about["dtype"] ? about["dtype"] : field($0, "dtype")
     next
 }

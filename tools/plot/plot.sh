@@ -3,7 +3,8 @@
 #
 #   tools/plot/plot.sh NAME.jsonl        of a bench: writes NAME.md, NAME.svg (lines over the
 #                                        sequence length) and NAME_ladder.svg (one bar a stage);
-#                                        of a roofline: NAME.md and NAME.svg
+#                                        of a roofline: NAME.md and NAME.svg; of several inputs
+#                                        (INIT=all): NAME.md alone
 #
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
 # only the plots need, or if nothing was timed; 1 if the lines are no results; 64 bad usage.
@@ -28,12 +29,17 @@ if grep -q '"hbm_bytes":' "$lines"; then
     read_with roofline.awk json.awk roofline_table.awk >"$scratch/table"
     read_with roofline.awk json.awk roofline_data.awk >"$scratch/data"
     plots=(roofline)
+elif [ "$(grep -o '"init":"[a-z]*","strength":[^,]*' "$lines" | sort -u | wc -l)" -gt 1 ]; then
+    read_with inputs.awk json.awk inputs_table.awk >"$scratch/table"
+    plots=()
 else
     read_with json.awk table.awk >"$scratch/table"
     read_with json.awk data.awk >"$scratch/data"
     plots=(lines ladder)
 fi
-if ! grep -q '"tflops":[0-9]' "$lines"; then
+if [ ${#plots[@]} -eq 0 ]; then
+    :
+elif ! grep -q '"tflops":[0-9]' "$lines"; then
     echo "$1: nothing was timed: there is nothing to draw." >&2
 elif command -v gnuplot >/dev/null; then
     for plot in "${plots[@]}"; do

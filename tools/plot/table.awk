@@ -84,7 +84,8 @@ function reasons(    i, g, k, text) {
 
 END {
     sort_numbers(seq, seqs)
-    printf "# %s: %s, 16,384 tokens in all, hidden size 2048\n\n", about["device"], about["dtype"]
+    printf "# %s: %s, 16,384 tokens in all, hidden size 2048%s\n\n", about["device"], \
+        about["dtype"], about["input"] == "normal" ? "" : ", inputs " about["input"]
     gsub(/ and make/, "` and `make", about["command"])
     printf "`%s`", about["command"]
     if (about["date"]) printf ", %s", about["date"]

@@ -2,8 +2,9 @@
 # `make bench`, `make roofline` and `make plot` behind the Makefile, with a fake GPU, program,
 # Python and Nsight Compute.
 # Catches: a results file half-written or replaced by a restricted run, a lost failure, a wrong mean
-# or least ratio, a missing gnuplot or PyTorch that ends the bench, a plot that is not drawn; a
-# counter lost or of one kernel alone, a wrong intensity, a profiler that counts nothing.
+# or least ratio, a time or an error of another input, a missing gnuplot or PyTorch that ends the
+# bench, a plot that is not drawn; a counter lost or of one kernel alone, a wrong intensity, a
+# profiler that counts nothing.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
@@ -109,6 +110,66 @@ ok "so has a learner's kernel" [ -f "${stem}_work.jsonl" ]
 ok "and leaves the whole one" cmp -s "$work/whole" "$stem.jsonl"
 run "$bench" "$work/program" RESULTS=mine/x.jsonl a
 ok "RESULTS names the file" [ -f "$work/tree/mine/x.md" ]
+
+# ---- inputs --------------------------------------------------------------------------------------
+run "$bench" "$work/program" INIT=sink STRENGTH=2.5 a
+ok "another input has a name of its own" [ -f "${stem}_sink_2.5.jsonl" ]
+# The stages take 10 and 20 ms on normal inputs, 12 or 11 and 50 on a sink, where the second fails
+# at 4096; their peers 20 and 21 ms; the errors are 2, 3, 4 and 5e-6, and on the sink 8, 9, 2 and
+# 3e-6.
+cat >"$work/several" <<'END'
+#!/bin/bash
+[ "$1" != -c ] || exit 0
+echo "several $*" >&2
+line() { # stage name seq input status ms error
+    local reason=null
+    [ "$5" = pass ] || reason='"it is wrong"'
+    printf '{"stage":%s,"name":"%s","device":"Fake","dtype":"fp16","causal":false,' "${@:1:2}"
+    printf '"seq_q":%d,"d":128,%s,"status":"%s","reason":%s,' "${@:3:3}" "$reason"
+    printf '"rms_error":%s,"ms_median":%s,"tflops":9}\n' "$7" "$6"
+}
+normal='"init":"normal","strength":null' sink='"init":"sink","strength":12'
+for seq in 4096 16384; do
+    line 1 01_slow $seq "$normal" pass 10 2e-06
+    line 2 02_fast $seq "$normal" pass 20 3e-06
+    [ "$1" = bench ] || line null Peer $seq "$normal" pass 20 4e-06
+    [ "$1" = bench ] || line null Other $seq "$normal" pass 20 5e-06
+    line 1 01_slow $seq "$sink" pass $((seq == 4096 ? 12 : 11)) 8e-06
+    if [ $seq -eq 4096 ]; then line 2 02_fast $seq "$sink" fail null null; else
+        line 2 02_fast $seq "$sink" pass 50 9e-06
+    fi
+    [ "$1" = bench ] || line null Peer $seq "$sink" pass 21 2e-06
+    [ "$1" = bench ] || line null Other $seq "$sink" pass 21 3e-06
+done
+exit 1
+END
+chmod +x "$work/several"
+run "$bench" "$work/several" INIT=all SEED=7 a
+ok "INIT=all asks the program for all" says "several bench INIT=all SEED=7 a"
+ok "and ends as it does" [ $code -eq 1 ]
+ok "the table is printed and written" cmp -s "$work/out" "${stem}_inputs.md"
+ok "so are the lines" [ "$(wc -l <"${stem}_inputs.jsonl")" -eq 9 ]
+ok "no plot is drawn" [ -z "$(find "$work/tree/notes" -name '*inputs*.svg')" ]
+ok "nor missed" [ "$(grep -c gnuplot "$work/err")" -eq 0 ]
+ok "the columns are the inputs" says "| | seq | normal | sink 12 |"
+ok "time over time" says "| 02_fast | 16384 | 20 | 2.500 |"
+ok "or why there is none" says "| 02_fast | 4096 | 20 | FAIL |"
+ok "with the reason" says "- 02_fast, first on sink 12: FAIL: it is wrong"
+ok "the largest ratio, and where" says "| 02_fast | 2.500 | sink 12, d128 full, 16384 |"
+ok "not the last" says "| 01_slow | 1.200 | sink 12, d128 full, 4096 |"
+ok "the errors" says "| 01_slow | 4096 | 2 | 8 |"
+ok "without peers no ratio to theirs" [ "$(grep -c 'most exact' "$work/out")" -eq 0 ]
+PYTHON=$work/several run "$bench" "$work/program" PEERS=1 INIT=all a
+ok "PEERS=1 asks Python for all" says "reference/peers.py INIT=all a"
+ok "the error over the least of the peers" says \
+    "| 02_fast | 0.750 | 4.500 | sink 12, d128 full, 16384 |"
+ok "the peer is in it" says "| Peer | 16384 | 20 | 1.050 |"
+sed '/"sink"/d' "${stem}_inputs.jsonl" >"$work/one.jsonl"
+run "$plot" "$work/one.jsonl"
+ok "one input makes the usual table" grep -qF "hidden size 2048" "$work/one.md"
+sed -i '/"normal"/d' "${stem}_inputs.jsonl"
+run "$plot" "${stem}_inputs.jsonl"
+ok "and says which it is" grep -qF "hidden size 2048, inputs sink 12" "${stem}_inputs.md"
 
 # ---- what goes wrong -----------------------------------------------------------------------------
 rm -r "$work/tree/notes"

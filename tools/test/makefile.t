@@ -49,6 +49,8 @@ for bad in d=64 CASUAL=1; do
 done
 run CFLAGS="-O1 -g" stage01 ARCH=sm_80 -n
 ok "a value with blanks is one value" [ $? -eq 0 ]
+run stage01 run ARCH=sm_80 INIT=sink STRENGTH=30 -n
+ok "INIT and STRENGTH reach the program" says "'INIT=sink' 'STRENGTH=30'"
 make diff FROM=01 TO=02 2>"$log" | true
 ok "a reader that leaves early is no error" [ ! -s "$log" ]
 run stage01 stage02 annotate FORMAT=html
