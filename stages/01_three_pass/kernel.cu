@@ -1,10 +1,10 @@
 // Stage 01: three_pass
 // Idea:     attention as the formula reads: S = scale * Q K^T, P = softmax(S), O = P V. Three
-//           kernels, S and P in HBM, one thread an element (one thread a row for the softmax).
-// Before:   nothing; this is the yardstick. S and P of seq 4096 are 64 MiB a head, each written and
-//           read again, while Q, K, V and O together are 4 MiB.
+//           kernels, S and P in HBM, one thread per element (per row in the softmax).
+// Before:   nothing; this is the yardstick. S and P of seq 4096 are 64 MiB per head. Both are
+//           written and read again, while Q, K, V and O together are 4 MiB.
 // Look for: three kernels, no LDS and no STS. Neighbouring lanes work on neighbouring rows, so a
-//           load of Q or P touches 16 sectors of 32 bytes, 9 a request on average with K and V.
+//           load of Q or P touches 16 sectors of 32 bytes: with K and V, 9 per request on average.
 // Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -21,7 +21,7 @@ typedef __half element;
 
 constexpr int D = HEAD_DIM;
 constexpr int TILE = 16; // a block of 16 x 16 threads computes 16 rows x 16 columns
-constexpr int ROWS = 64; // softmax rows a block, one thread each
+constexpr int ROWS = 64; // softmax rows per block, one thread each
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 

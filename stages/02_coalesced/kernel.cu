@@ -1,9 +1,9 @@
 // Stage 02: coalesced
 // Idea:     neighbouring lanes read neighbouring bytes. The 32 lanes of a warp walk along a row of
 //           K, V, S or O together; where a sum or a maximum runs along the row, shuffles reduce it.
-// Before:   stage 01 moves 9 sectors a request; its L1 pipe is 99 % busy, its FMA pipe 5 %.
-// Look for: sectors a request at the ideal (2 for 32 halves, 4 for 32 floats); SHFL in scores and
-//           softmax. The arithmetic is the same; 6 times faster on an H200.
+// Before:   stage 01 moves 9 sectors per request; its L1 pipe is 99 % busy, its FMA pipe 5 %.
+// Look for: sectors per request at the ideal (2 for 32 halves, 4 for 32 floats); SHFL in scores and
+//           softmax. The arithmetic is the same, but 6 times faster on an H200.
 // Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -20,7 +20,7 @@ typedef __half element;
 
 constexpr int D = HEAD_DIM;
 constexpr int WARP = 32; // lanes; also the columns that a warp computes
-constexpr int ROWS = 8;  // rows a block, one warp each
+constexpr int ROWS = 8;  // rows per block, one warp each
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
@@ -66,12 +66,12 @@ static __global__ void scores(const element *Q, // [batch, heads, seq_q, D]
         float sum = 0;
         for (int c = 0; c < D / WARP; c++) sum += q[c] * (float)K_j[c * WARP + lane];
         sum = warp_sum(sum);
-        if (lane == j) S_ij = sum * p.scale; // keep one each, so that the store is coalesced too
+        if (lane == j) S_ij = sum * p.scale; // lane j keeps score j, so the store is coalesced
     }
     if (col + lane < p.seq_kv) S[((size_t)head * p.seq_q + row) * p.seq_kv + col + lane] = S_ij;
 }
 
-// P_ij = exp(S_ij - m_i) / l_i in place, LSE_i = m_i + log l_i: one warp a row
+// P_ij = exp(S_ij - m_i) / l_i in place, LSE_i = m_i + log l_i: one warp per row
 static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
                                float *LSE, // [batch, heads, seq_q]
                                AttentionProblem p) {

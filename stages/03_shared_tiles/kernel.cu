@@ -1,10 +1,10 @@
 // Stage 03: shared_tiles
 // Idea:     both matrix products work on tiles in shared memory: a block loads 32 rows of Q and 32
 //           rows of K once and uses each of them 32 times; likewise P and V.
-// Before:   stage 02 fetches K once for every row of Q and V once for every row of P: a global
-//           load or two for one FFMA.
-// Look for: LDS, STS and BAR; 24 times fewer global requests. One word of padding a row (PAD) keeps
-//           the 32 lanes that read a column of K in 32 banks.
+// Before:   stage 02 fetches K once for every row of Q and V once for every row of P: one or
+//           two global loads per FFMA.
+// Look for: LDS, STS and BAR; 24 times fewer global requests. One word of padding per row (PAD)
+//           keeps the 32 lanes that read a column of K in 32 banks.
 // Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -21,8 +21,8 @@ typedef __half element;
 
 constexpr int D = HEAD_DIM;
 constexpr int WARP = 32; // lanes
-constexpr int TILE = 32; // rows and columns of a tile: one warp a row, one lane a column
-constexpr int ROWS = 8;  // softmax rows a block, one warp each
+constexpr int TILE = 32; // rows and columns of a tile: one warp per row, one lane per column
+constexpr int ROWS = 8;  // softmax rows per block, one warp each
 constexpr int PAD = 2;   // elements, one word: row r + 1 starts one bank further than row r
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
@@ -57,7 +57,7 @@ static __device__ void load_tile(element tile[TILE][D + PAD], const element *M, 
         tile[threadIdx.y][c] = row < rows ? M[(size_t)row * D + c] : (element)0.0f;
 }
 
-// S_ij = scale * Q_i K_j^T: one tile of S a block, one element a thread
+// S_ij = scale * Q_i K_j^T: one tile of S per block, one element per thread
 static __global__ void scores(const element *Q, // [batch, heads, seq_q, D]
                               const element *K, // [batch, kv_heads, seq_kv, D]
                               float *S,         // [batch, heads, seq_q, seq_kv]
@@ -78,7 +78,7 @@ static __global__ void scores(const element *Q, // [batch, heads, seq_q, D]
         S[((size_t)head * p.seq_q + row) * p.seq_kv + col] = sum * p.scale;
 }
 
-// P_ij = exp(S_ij - m_i) / l_i in place, LSE_i = m_i + log l_i: one warp a row
+// P_ij = exp(S_ij - m_i) / l_i in place, LSE_i = m_i + log l_i: one warp per row
 static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
                                float *LSE, // [batch, heads, seq_q]
                                AttentionProblem p) {
@@ -101,7 +101,7 @@ static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
         LSE[(size_t)head * p.seq_q + row] = m_i + logf(l_i); // no key: -inf + log 0 = -inf
 }
 
-// O_i = sum_j P_ij V_j: 32 rows of O a block; a warp holds one row, a lane every 32nd column
+// O_i = sum_j P_ij V_j: 32 rows of O per block; a warp holds one row, a lane every 32nd column
 static __global__ void output(const float *P,   // [batch, heads, seq_q, seq_kv]
                               const element *V, // [batch, kv_heads, seq_kv, D]
                               element *O,       // [batch, heads, seq_q, D]

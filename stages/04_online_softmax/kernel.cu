@@ -3,7 +3,7 @@
 //           the running maximum m_i, sum l_i and unnormalised O_i. S and P never leave the chip.
 // Before:   stage 03 writes and reads S and P: 1.5 GB of HBM traffic at 16 heads of seq 2048.
 // Look for: one kernel, no workspace, 27 MB of HBM traffic: it grows with seq * D, not with
-//           seq * seq. The price is a rescaling of O_i by every tile.
+//           seq * seq. The price is that every tile rescales O_i.
 // Limits:   needs sm_80 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -20,7 +20,7 @@ typedef __half element;
 
 constexpr int D = HEAD_DIM;
 constexpr int WARP = 32; // lanes
-constexpr int TILE = 32; // query rows a block and keys a tile: one warp a row, one lane a column
+constexpr int TILE = 32; // query rows per block, keys per tile: a warp per row, a lane per column
 constexpr int PAD = 2;   // elements, one word: row r + 1 starts one bank further than row r
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
@@ -77,7 +77,7 @@ static __global__ void flash_fwd(const element *Q, // [batch, heads, seq_q, D]
         load_tile(sV, V_h, j, p.seq_kv);
         __syncthreads(); // RAW: sQ, sK, sV
 
-        // S_ij = scale * Q_i K_j^T: one score a thread
+        // S_ij = scale * Q_i K_j^T: one score per thread
         float sum = 0;
         for (int c = 0; c < D; c++) sum += (float)sQ[threadIdx.y][c] * (float)sK[threadIdx.x][c];
         const float S_ij = j + (int)threadIdx.x < visible ? sum * p.scale : -CUDART_INF_F;
