@@ -1,8 +1,7 @@
 // Stage 05: register_tiles
 // Idea:     a thread owns a micro-tile: 8 x 4 scores of S, 8 x (D / 16) elements of O. It loads
 //           an operand from shared memory once, 128 bits at a time, and uses it 4 to 8 times.
-// Before:   stage 04 does more than one shared load per FFMA: its shared-memory pipe is 77 %
-//           busy, its FMA pipe 46 %.
+// Before:   stage 04 does more than one shared load per FFMA: that pipe is 77 % busy, FMA 46 %.
 // Look for: more than 4 FFMA per shared load, LDS.128 and LDG.128. Rows must start at multiples of
 //           16 bytes, so the padding is gone: lanes that read a column of K meet in the same banks.
 // Limits:   needs sm_80 or newer.
@@ -20,9 +19,9 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int BR = 64;   // query rows a block
-constexpr int BC = 64;   // keys a tile
-constexpr int WARPS = 4; // a block
+constexpr int BR = 64;   // query rows per block
+constexpr int BC = 64;   // keys per tile
+constexpr int WARPS = 4; // per block
 constexpr int THREADS = WARPS * 32;
 constexpr int TX = 16;        // threads side by side: columns tx, tx + 16, ... of S
 constexpr int TY = 8;         // threads on top of each other: rows ty, ty + 8, ... of S and O
@@ -67,11 +66,11 @@ template <int N> static __device__ void load_floats(float (&to)[N], const elemen
     for (int n = 0; n < N; n++) to[n] = (float)vector.data[n];
 }
 
-// Where element (row, col) of a tile stands in shared memory.
+// Where element (row, col) of a tile is stored in shared memory.
 static __device__ int tile_at(int row, int col) { return row * D + col; }
 static __device__ int P_at(int row, int col) { return row * BC + col; }
 
-// Copies rows first .. first + 63 of M [rows, D] to shared memory, zeros beyond the end.
+// Copies rows first .. first + BC - 1 of M [rows, D] to shared memory, zeros beyond the end.
 static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
     for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
@@ -115,7 +114,7 @@ static __global__ void __launch_bounds__(THREADS)
         load_tile(sV, V_h, j, p.seq_kv);
         __syncthreads(); // RAW: sQ, sK, sV
 
-        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] a thread
+        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] per thread
         float S_ij[ROWS][COLS] = {{0}};
 #pragma unroll 2
         for (int c = 0; c < D; c += VECTOR) {
@@ -158,9 +157,9 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
             for (int c = 0; c < O_COLS; c++) O_i[r][c] *= scale_i;
         }
-        __syncwarp(); // RAW: sP, of which a warp reads the rows that it wrote
+        __syncwarp(); // RAW: sP, where a warp reads only the rows that it wrote
 
-        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] a thread
+        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] per thread
 #pragma unroll 2
         for (int k = 0; k < BC; k += 4) {
             float v[4][O_COLS];
