@@ -119,25 +119,19 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll 2
         for (int c = 0; c < D; c += VECTOR) {
             float k[COLS][VECTOR];
-#pragma unroll
             for (int n = 0; n < COLS; n++) load_floats(k[n], &sK[tile_at(tx + n * TX, c)]);
-#pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 float q[VECTOR];
                 load_floats(q, &sQ[tile_at(ty + r * TY, c)]);
-#pragma unroll
                 for (int n = 0; n < COLS; n++)
-#pragma unroll
                     for (int e = 0; e < VECTOR; e++) S_ij[r][n] += q[e] * k[n][e];
             }
         }
 
         // m_i = max(m_i, rowmax(S_ij)), P_ij = exp(S_ij - m_i), l_i = scale_i * l_i + rowsum(P_ij)
-#pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const int row = ty + r * TY, visible = visible_keys(p, first_row + row) - j;
             float m_new = m_i[r];
-#pragma unroll
             for (int n = 0; n < COLS; n++) {
                 S_ij[r][n] = tx + n * TX < visible ? S_ij[r][n] * p.scale : -CUDART_INF_F;
                 m_new = fmaxf(m_new, S_ij[r][n]);
@@ -146,7 +140,6 @@ static __global__ void __launch_bounds__(THREADS)
             const float m_safe = m_new == -CUDART_INF_F ? 0 : m_new; // no key yet: exp(-inf) = 0
             const float scale_i = expf(m_i[r] - m_safe);
             float sum = 0;
-#pragma unroll
             for (int n = 0; n < COLS; n++) {
                 const float P_ij = expf(S_ij[r][n] - m_safe);
                 sum += P_ij;
@@ -154,7 +147,6 @@ static __global__ void __launch_bounds__(THREADS)
             }
             m_i[r] = m_new;
             l_i[r] = scale_i * l_i[r] + row_sum(sum);
-#pragma unroll
             for (int c = 0; c < O_COLS; c++) O_i[r][c] *= scale_i;
         }
         __syncwarp(); // RAW: sP, where a warp reads only the rows that it wrote
@@ -163,12 +155,9 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll 2
         for (int k = 0; k < BC; k += 4) {
             float v[4][O_COLS];
-#pragma unroll
             for (int n = 0; n < 4; n++) load_floats(v[n], &sV[tile_at(k + n, tx * O_COLS)]);
-#pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 const float4 P = *(const float4 *)&sP[P_at(ty + r * TY, k)];
-#pragma unroll
                 for (int c = 0; c < O_COLS; c++)
                     O_i[r][c] += P.x * v[0][c] + P.y * v[1][c] + P.z * v[2][c] + P.w * v[3][c];
             }
@@ -183,7 +172,6 @@ static __global__ void __launch_bounds__(THREADS)
         if (row >= p.seq_q) continue;
         const float inverse = l_i[r] == 0 ? 0 : 1 / l_i[r];
         Vector<O_COLS> vector;
-#pragma unroll
         for (int c = 0; c < O_COLS; c++) vector.data[c] = (element)(O_i[r][c] * inverse);
         *(Vector<O_COLS> *)&O[((size_t)head * p.seq_q + row) * D + tx * O_COLS] = vector;
         if (LSE && tx == 0) LSE[(size_t)head * p.seq_q + row] = m_i[r] + logf(l_i[r]);
