@@ -182,19 +182,19 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 define HELP
 Flash attention in sixteen stages
 
-  make run                    check and time every stage here, as one table
+  make run                    check and time every stage, as one table
   make stage07 run            the same for one stage (or several: make stage06 stage07 run)
   make test                   all tests
-  make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1:
-                              and of PyTorch's attention and FlashAttention-3); table and plots
+  make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1
+                              adds PyTorch's attention and FlashAttention-3); table and plots
                               in notes/results/; INIT=all: time and error on ten kinds of inputs
   make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
                               with Nsight Compute); table and plot in notes/results/
   make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline
   make stage07 tune           time the tile shapes that a stage allows (BR=, BC=, WARPS=64,128)
   make stage07 start          begin the exercise: work/07_swizzle/kernel.cu, from stage 06
-  make stage07 grade          what holds of it and what does not; every other command
-                              takes it by KERNEL=work/07_swizzle/kernel.cu
+  make stage07 grade          check it: what holds and what does not; every other command
+                              accepts it as KERNEL=work/07_swizzle/kernel.cu
   make stage07                build one stage
   make diff FROM=06 TO=07     what changed between two stages
   make stage07 ptx            print the PTX of a stage
@@ -206,7 +206,7 @@ Flash attention in sixteen stages
   make ladder                 lines, changed lines and instructions of each stage; what it adds
   make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA, hard inputs
-  make stage07 fuzz           random problems for SECONDS=60; a failure is made as small as can be
+  make stage07 fuzz           random problems for SECONDS=60; a failure is made as small as possible
   make stage07 repeat         the same bits each time? RUNS=100 of every variant (2 if simulated)
   make stage07 counters       what the kernel asks of the hardware, counted by the simulator
   make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
@@ -223,7 +223,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
            INIT=normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
-           SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds a launch)
+           SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch)
            DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_80|sm_90a|...
 Stages:    $(STAGES)

@@ -108,8 +108,8 @@ int bench_command(const Options *options, const Device *device) {
     int code = STATUS_SKIP;
     Error error;
     if (device->simulated) {
-        fprintf(stderr, "attention: bench measures time, which the simulator has none of: it needs "
-                        "a GPU\n");
+        fprintf(stderr, "attention: bench measures times, and the simulator has none: it needs a "
+                        "GPU\n");
         return STATUS_SKIP;
     }
     if (!options_no_shape(options, "bench", &error)) return error_exit(&error);

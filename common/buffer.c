@@ -83,7 +83,7 @@ static bool same_data(const Buffer *buffer, const unsigned char *host, unsigned 
         if (memcmp(piece, host + done, bytes) == 0) continue;
         while (piece[i] == host[done + i]) i++;
         return error_set(error, STATUS_FAIL,
-                         "a kernel changed %s, which it only may read: byte %zu", buffer->name,
+                         "a kernel changed %s, which it may only read: byte %zu", buffer->name,
                          done + i);
     }
     return true;

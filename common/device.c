@@ -124,5 +124,5 @@ void device_restore(const Device *device) {
 
 bool device_usable(Error *error) {
     return !lost || error_set(error, STATUS_SKIP,
-                              "not run: the device is lost since a kernel before failed on it");
+                              "not run: the device was lost when an earlier kernel failed");
 }

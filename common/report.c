@@ -148,9 +148,9 @@ void report_table(FILE *out, const Device *device, const Problem *problem, const
         if (result->timed) before = result;
     }
     if (device->simulated)
-        fprintf(out, "simulated: instructions, mma and barriers a warp, of the PTX; sectors and "
-                     "wavefronts a load request,\nglobal and shared, and how many times the ideal "
-                     "they are\n");
+        fprintf(out,
+                "simulated PTX: instructions, mma and barriers per warp; sectors and wavefronts "
+                "per load request,\nglobal and shared, and how many times the ideal they are\n");
 }
 
 /* ---- JSON ---- */

@@ -197,14 +197,14 @@ void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result
 }
 
 /* `error` has ended the timing: in the stage in position `failed`, or if it is -1 before it began.
- * What passed and was not timed for another stage's failure has passed all the same. */
+ * What passed and was not timed because another stage failed has passed all the same. */
 static void set_not_timed(Result *const passed[], int count, int failed, const Error *error) {
     Error lost;
     for (int i = 0; i < count; i++) {
         if (i == failed || (failed < 0 && device_usable(&lost)))
             set_status(passed[i], error->status, error->text);
         else
-            set_status(passed[i], STATUS_PASS, "not timed, for another stage failed");
+            set_status(passed[i], STATUS_PASS, "not timed, because another stage failed");
     }
 }
 

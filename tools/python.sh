@@ -3,7 +3,7 @@
 #
 #   tools/python.sh OUTDIR
 #
-# The first that serves: $PYTHON or python3 itself, if it can import numpy, else OUTDIR/bin/python3,
+# The first that works: $PYTHON or python3 itself, if it can import numpy, else OUTDIR/bin/python3,
 # made if need be: a virtual environment, or, where python3 comes without ensurepip, a folder of
 # packages and a script that adds it to the module path. Nothing outside OUTDIR changes.
 #

@@ -7,7 +7,7 @@
 # table (FORMAT=json: the lines). What differs from the default shape is in the name:
 # nvidia_h200_roofline_d64_causal1. RESULTS=... names another file of JSON lines.
 #
-# A line a stage: that of `attention run`, timed in turn with the others, and of Nsight Compute's
+# One line per stage: that of `attention run`, timed in turn with the others, and Nsight Compute's
 # counters of one launch from cold caches
 #   hbm_read_bytes hbm_write_bytes hbm_bytes   dram__bytes_read.sum, dram__bytes_write.sum, both;
 #                                              what the L2 still holds at the end is not written yet

@@ -4,8 +4,8 @@
 #
 #   tools/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
-# The shapes are small and ragged unless KEYs say otherwise, for every access is watched: one with
-# keys enough that every stage uses its buffers twice, one with blocks whose rows see no key.
+# The shapes are small and ragged unless KEYs say otherwise, because every access is watched. One
+# has enough keys that every stage uses its buffers twice, one has blocks whose rows see no key.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
 

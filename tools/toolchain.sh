@@ -5,12 +5,12 @@
 #                                              CUOBJDUMP NVDISASM (empty where there are none)
 #   tools/toolchain.sh --disassembler OUTFILE  CUOBJDUMP NVDISASM alone, fetched if missing
 #
-# The compiler is the first that serves: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then
+# The compiler is the first that works: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then
 # NVIDIA's wheels, fetched by pip into build/cuda (about 105 MB; nothing outside build/ changes).
 # The disassembler: beside that compiler, the same places, then its own wheels (5 MB).
 # TOOLCHAIN_SEARCH=wheels looks at the wheels only. PYTHON names the python3 whose pip is used.
 #
-# What was found goes to stderr, one line a tool. Exit: 0, 2 if a tool is missing, 64 bad usage.
+# What was found goes to stderr, one line per tool. Exit: 0, 2 if a tool is missing, 64 bad usage.
 set -euo pipefail
 
 # Two releases of one major version work together; the disassembler is published from 13.2 on and

@@ -45,7 +45,7 @@ check_asked() {
     [ -n "$names" ] || fail 2 "$1: no constant has a comment with \`tune:' and values"
     for name in "${!asked[@]}"; do
         [[ " $names " == *" $name "* ]] ||
-            fail 64 "$name=${asked[$name]}: $1 lets itself be tuned in $names"
+            fail 64 "$name=${asked[$name]}: $1 can be tuned in $names"
         [[ ${asked[$name]} =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] ||
             fail 64 "$name=${asked[$name]}: allowed are whole numbers with commas between them"
     done
@@ -113,7 +113,7 @@ tune() {
     check_asked "$kernel"
     mapfile -t all < <(combinations "$kernel")
     [ ${#all[@]} -le $MOST ] ||
-        fail 64 "$stage has ${#all[@]} shapes, and $MOST is the most: choose with BR, BC, WARPS"
+        fail 64 "$stage has ${#all[@]} shapes, at most $MOST are allowed: choose with BR, BC, WARPS"
     rm -rf "$folder"
     for name in "${all[@]}"; do
         mkdir -p "$folder/$name"

@@ -21,7 +21,7 @@ says() { grep -q -- "$1" "$work/out" "$work/err"; }
 # ---- a kernel that never ends --------------------------------------------------------------------
 within 20 attention run "${small[@]}" LIMIT=1 01_none 13_hang 11_launch
 exits 1 "a kernel that hangs" 'FAIL: it did not end within 1 s' 'LIMIT=10 waits longer' \
-    'SKIP: not run: the device is lost'
+    'SKIP: not run: the device was lost'
 says '^01_none .*PASS'
 verdict $? "the stage before it has its result"
 within 20 attention run "${small[@]}" LIMIT=1 FORMAT=json 01_none 13_hang 11_launch
@@ -30,7 +30,7 @@ exits 1 "the same in JSON" '"status":"pass"' '"status":"fail"' '"status":"skip"'
 verdict $? "three whole objects"
 within 20 attention run "${small[@]}" LIMIT=1 01_none 14_hang_later
 exits 1 "a kernel that hangs while it is timed" 'FAIL: it did not end within 1 s'
-says '^01_none .*PASS: not timed, for another stage failed'
+says '^01_none .*PASS: not timed, because another stage failed'
 verdict $? "the other one passed, without times"
 within 20 attention grid GRID=small "${cell[@]}" LIMIT=1 13_hang 01_none
 exits 1 "a hang in the grid" 'FAIL 13_hang: it did not end within 1 s' 'repeat: attention run B='
@@ -40,10 +40,10 @@ exits 1 "a hang ends the fuzzer" 'FAIL 13_hang: it did not end within 1 s'
 # ---- a fault that stays --------------------------------------------------------------------------
 run attention run "${small[@]}" 01_none 15_fault_later
 exits 1 "a fault while a stage is timed" 'FAIL: timer.c:' 'cudaErrorIllegalAddress' \
-    'PASS: not timed, for another stage failed'
+    'PASS: not timed, because another stage failed'
 FAKE_LOST=1 run attention run "${small[@]}" 10_fault 01_none
 exits 1 "a reset that does not help" 'cudaErrorIllegalAddress' \
-    'SKIP: not run: the device is lost since a kernel before failed on it'
+    'SKIP: not run: the device was lost when an earlier kernel failed'
 
 # ---- memory --------------------------------------------------------------------------------------
 FAKE_ALLOCATIONS=2 run attention run "${small[@]}" 01_none

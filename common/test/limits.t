@@ -63,7 +63,7 @@ for stage in $STAGE_DIRS; do
     grid "$stage"
     verdict $? "${stage##*/}: blocks are counted in x alone"
 done
-plant 04_online_softmax 's/<<<blocks,/<<<dim3(ceil_div(p->seq_q, TILE), p->heads * p->batch),/
+plant 04_online_softmax 's/<<<blocks,/<<<dim3(ceil_div(p->seq_q, BR), p->heads * p->batch),/
     s/head = blockIdx.x . row_tiles/head = blockIdx.y/' && ! grid "$work/04_online_softmax" &&
     grep -q PASS "$work/log"
 verdict $? "heads in y are caught, though the result is right"

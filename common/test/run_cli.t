@@ -30,7 +30,7 @@ run attention run "${small[@]}" 14_workspace_guard
 exits 1 "a write before the workspace" \
     'wrote outside the workspace: byte 4095 of the 4096 before it'
 run attention run "${small[@]}" 16_input
-exits 1 "a write to V" 'a kernel changed V, which it only may read: byte 51198'
+exits 1 "a write to V" 'a kernel changed V, which it may only read: byte 51198'
 run attention run "${small[@]}" INIT=onehot 05_lse
 exits 1 "one key lost in O and LSE" 'O   batch 0 head 0 row 1 column' 'LSE batch 0 head 0 row 1:'
 run attention run "${small[@]}" 06_tail

@@ -1,10 +1,10 @@
 // Stage 01: three_pass
 // Idea:     attention as the formula reads: S = scale * Q K^T, P = softmax(S), O = P V. Three
-//           kernels, S and P in HBM, one thread an element (one thread a row for the softmax).
-// Before:   nothing; this is the yardstick. S and P of seq 4096 are 64 MiB a head, each written and
-//           read again, while Q, K, V and O together are 4 MiB.
+//           kernels, S and P in HBM, one thread per element (per row in the softmax).
+// Before:   nothing; this is the yardstick. S and P of seq 4096 are 64 MiB per head. Both are
+//           written and read again, while Q, K, V and O together are 4 MiB.
 // Look for: three kernels, no LDS and no STS. Neighbouring lanes work on neighbouring rows, so a
-//           load of Q or P touches 16 sectors of 32 bytes, 9 a request on average with K and V.
+//           load of Q or P touches 16 sectors of 32 bytes: with K and V, 9 per request on average.
 // Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -20,8 +20,10 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int TILE = 16; // a block of 16 x 16 threads computes 16 rows x 16 columns
-constexpr int ROWS = 64; // softmax rows a block, one thread each
+constexpr int BR = 16; // query rows per block
+constexpr int BC = 16; // columns of S or O per block, one thread per row and column
+constexpr int THREADS = BR * BC;
+constexpr int ROWS = 64; // softmax rows per block, one thread each
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
@@ -40,9 +42,9 @@ static __global__ void scores(const element *Q, // [batch, heads, seq_q, D]
                               const element *K, // [batch, kv_heads, seq_kv, D]
                               float *S,         // [batch, heads, seq_q, seq_kv]
                               AttentionProblem p) {
-    const int row_tiles = ceil_div(p.seq_q, TILE), col_tiles = ceil_div(p.seq_kv, TILE);
-    const int row = blockIdx.x % row_tiles * TILE + threadIdx.x;
-    const int col = blockIdx.x / row_tiles % col_tiles * TILE + threadIdx.y;
+    const int row_tiles = ceil_div(p.seq_q, BR), col_tiles = ceil_div(p.seq_kv, BC);
+    const int row = blockIdx.x % row_tiles * BR + threadIdx.x;
+    const int col = blockIdx.x / row_tiles % col_tiles * BC + threadIdx.y;
     const int head = blockIdx.x / row_tiles / col_tiles;
     if (row >= p.seq_q || col >= visible_keys(p, row)) return;
 
@@ -77,9 +79,9 @@ static __global__ void output(const float *P,   // [batch, heads, seq_q, seq_kv]
                               const element *V, // [batch, kv_heads, seq_kv, D]
                               element *O,       // [batch, heads, seq_q, D]
                               AttentionProblem p) {
-    const int row_tiles = ceil_div(p.seq_q, TILE), col_tiles = D / TILE;
-    const int row = blockIdx.x % row_tiles * TILE + threadIdx.x;
-    const int col = blockIdx.x / row_tiles % col_tiles * TILE + threadIdx.y;
+    const int row_tiles = ceil_div(p.seq_q, BR), col_tiles = D / BC;
+    const int row = blockIdx.x % row_tiles * BR + threadIdx.x;
+    const int col = blockIdx.x / row_tiles % col_tiles * BC + threadIdx.y;
     const int head = blockIdx.x / row_tiles / col_tiles;
     if (row >= p.seq_q) return;
 
@@ -91,15 +93,15 @@ static __global__ void output(const float *P,   // [batch, heads, seq_q, seq_kv]
     O[((size_t)head * p.seq_q + row) * D + col] = (element)sum;
 }
 
-const AttentionKernel attention_kernels[] = {{"scores", (const void *)scores, TILE *TILE, 0},
+const AttentionKernel attention_kernels[] = {{"scores", (const void *)scores, THREADS, 0},
                                              {"softmax", (const void *)softmax, ROWS, 0},
-                                             {"output", (const void *)output, TILE *TILE, 0},
+                                             {"output", (const void *)output, THREADS, 0},
                                              {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability < 80) return "needs compute capability 8.0 or newer";
-    const long long col_tiles = max(ceil_div(p->seq_kv, TILE), D / TILE);
-    if (col_tiles * ceil_div(p->seq_q, TILE) * p->heads * p->batch > INT_MAX)
+    const long long col_tiles = max(ceil_div(p->seq_kv, BC), D / BC);
+    if (col_tiles * ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }
@@ -108,16 +110,15 @@ size_t attention_workspace_bytes(const AttentionProblem *p) {
     return sizeof(float) * p->batch * p->heads * p->seq_q * p->seq_kv;
 }
 
-cudaError_t attention_launch(const AttentionProblem *problem, const AttentionTensors *t,
-                             void *workspace, cudaStream_t stream) {
-    const AttentionProblem p = *problem;
-    const unsigned row_tiles = ceil_div(p.seq_q, TILE), heads = p.batch * p.heads;
-    const unsigned key_tiles = ceil_div(p.seq_kv, TILE);
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                             cudaStream_t stream) {
+    const unsigned row_tiles = ceil_div(p->seq_q, BR), heads = p->batch * p->heads;
+    const unsigned key_tiles = ceil_div(p->seq_kv, BC);
     float *S = (float *)workspace;
-    scores<<<heads * key_tiles * row_tiles, dim3(TILE, TILE), 0, stream>>>(
-        (const element *)t->Q, (const element *)t->K, S, p);
-    softmax<<<heads * ceil_div(p.seq_q, ROWS), ROWS, 0, stream>>>(S, t->LSE, p);
-    output<<<heads *(D / TILE) * row_tiles, dim3(TILE, TILE), 0, stream>>>(S, (const element *)t->V,
-                                                                           (element *)t->O, p);
+    scores<<<heads * key_tiles * row_tiles, dim3(BR, BC), 0, stream>>>(
+        (const element *)t->Q, (const element *)t->K, S, *p);
+    softmax<<<heads * ceil_div(p->seq_q, ROWS), ROWS, 0, stream>>>(S, t->LSE, *p);
+    output<<<heads *(D / BC) * row_tiles, dim3(BR, BC), 0, stream>>>(S, (const element *)t->V,
+                                                                     (element *)t->O, *p);
     return cudaGetLastError();
 }

@@ -92,8 +92,8 @@ static void print_file(const SourceLines *lines, const Terminal *terminal, FILE 
 void annotate_text(const CountsSnapshot *snapshot, FILE *out) {
     const Terminal terminal = look_at_terminal(out);
     fputs("Counters by source line, PTX-level (ptxas later merges and removes some instructions).\n"
-          "Sectors and wavefronts are a request, in brackets the ideal where it is less; active\n"
-          "lanes where fewer than all. > marks the busiest lines, ^ explains the worst.\n\n",
+          "Sectors and wavefronts are per request; brackets hold the ideal if it is less. Active\n"
+          "lanes appear if some are idle. > marks the busiest lines, ^ explains the worst.\n\n",
           out);
     for (size_t file = 0; file < snapshot->files; file++) {
         SourceLines lines;

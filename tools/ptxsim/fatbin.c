@@ -113,7 +113,7 @@ const char *fatbin_message(FatbinStatus status) {
     case FATBIN_OK:
         return "the fatbin holds PTX";
     case FATBIN_NOT_A_FATBIN:
-        return "this is not a fatbin: its magic number is another";
+        return "this is not a fatbin: its magic number is wrong";
     case FATBIN_UNKNOWN_VERSION:
         return "this fatbin has a version unknown to the simulator: build with CUDA 13";
     case FATBIN_TRUNCATED:

@@ -94,7 +94,7 @@ static void mark_worst(SourceLines *lines, unsigned mark) {
     }
 }
 
-static double a_request(uint64_t units, const LineMemory *memory) {
+static double per_request(uint64_t units, const LineMemory *memory) {
     return (double)units / (double)memory->requests;
 }
 
@@ -103,16 +103,16 @@ unsigned source_line_notes(const LineCounts *counts, char text[LINE_NOTES][LINE_
     unsigned notes = 0;
     if (counts->marks & LINE_SCATTERED)
         snprintf(text[notes++], LINE_NOTE_SIZE,
-                 "%s sectors beyond the ideal: %.2f a request, packed bytes would need %.2f",
+                 "%s sectors beyond the ideal: %.2f per request, packed bytes would need %.2f",
                  format_grouped(excess(&counts->global), number),
-                 a_request(counts->global.units, &counts->global),
-                 a_request(counts->global.ideal_units, &counts->global));
+                 per_request(counts->global.units, &counts->global),
+                 per_request(counts->global.ideal_units, &counts->global));
     if (counts->marks & LINE_CONFLICTS)
         snprintf(text[notes++], LINE_NOTE_SIZE,
-                 "%s wavefronts lost to bank conflicts: %.2f a request, the ideal is %.2f",
+                 "%s wavefronts lost to bank conflicts: %.2f per request, the ideal is %.2f",
                  format_grouped(excess(&counts->shared), number),
-                 a_request(counts->shared.units, &counts->shared),
-                 a_request(counts->shared.ideal_units, &counts->shared));
+                 per_request(counts->shared.units, &counts->shared),
+                 per_request(counts->shared.ideal_units, &counts->shared));
     if (counts->divergent)
         snprintf(text[notes++], LINE_NOTE_SIZE, "%s branches diverged here",
                  format_grouped(counts->divergent, number));

@@ -121,7 +121,7 @@ static void print_heading(const KernelCounts *kernel, FILE *out) {
             block[0] * block[1] * block[2], grid[0], grid[1], grid[2]);
     if (kernel->launches > 1)
         fprintf(out, " in %llu launches", (unsigned long long)kernel->launches);
-    fprintf(out, ", %s of shared memory a block\n\n", format_bytes(kernel->shared_bytes, shared));
+    fprintf(out, ", %s of shared memory per block\n\n", format_bytes(kernel->shared_bytes, shared));
 }
 
 static void print_instructions(const InstructionCount by_class[CLASS_COUNT], FILE *out) {
@@ -164,7 +164,7 @@ static void print_memory(const InstructionCount by_class[CLASS_COUNT], FILE *out
         Side side = side_of((InstructionClass) class);
         if (side == SIDE_NONE || !count->executions) continue;
         if (!heading)
-            fprintf(out, "  %-28s %16s %20s %8s\n", "memory", "requests", "a request", "ideal");
+            fprintf(out, "  %-28s %16s %20s %8s\n", "memory", "requests", "per request", "ideal");
         heading = true;
         print_requests(class_name[class], unit[side], count->requests, count->units,
                        count->ideal_units, out);

@@ -45,7 +45,7 @@ NVCC_FLAGS="$NVCC_FLAGS -maxrregcount=16" \
 ok "values of one's own; a shape that spills" grep -qE '^WARPS1 +spills [0-9]+ bytes' "$log"
 tune "$root/build/attention-sim" BR=64 build/sm_80/01_small
 ok "a constant that is none: exit 64" [ $code -eq 64 ]
-ok "and those that are" says "BR=64: stages/01_small/kernel.cu lets itself be tuned in WARPS"
+ok "and those that are" says "BR=64: stages/01_small/kernel.cu can be tuned in WARPS"
 tune "$root/build/attention-sim" WARPS=2,x build/sm_80/01_small
 ok "no numbers: exit 64" [ $code -eq 64 ]
 ok "and what is allowed" says "WARPS=2,x: allowed are whole numbers with commas between them"

@@ -68,8 +68,8 @@ static void test_text(void) {
     has(text, "PTX-level");
     has(text, "32.00 (4.00)");
     has(text, ">   3      float v = x[i];");
-    has(text, "^ 2,800 sectors beyond the ideal: 32.00 a request, packed bytes would need 4.00");
-    has(text, "^ 350 wavefronts lost to bank conflicts: 8.00 a request, the ideal is 1.00");
+    has(text, "^ 2,800 sectors beyond the ideal: 32.00 per request, packed bytes would need 4.00");
+    has(text, "^ 350 wavefronts lost to bank conflicts: 8.00 per request, the ideal is 1.00");
     has(text, "2 branches diverged here");
     has(text, "/nonexistent/helpers.h");
     has(text, "(source not readable)");
