@@ -77,6 +77,14 @@ APPROX(exp2_approx, "ex2")
 APPROX(log2_approx, "lg2")
 APPROX(reciprocal_approx, "rcp")
 
+// blockIdx.x. Volatile, so that a Tile is computed anew where it is rarely needed: the loop has no
+// registers for it, and ptxas would spill 8 to 24 bytes.
+static __device__ int block_index() {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    return index;
+}
+
 // A block's work: query rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
 typedef struct Tile {
     int head, first_row;
@@ -87,9 +95,10 @@ typedef struct Tile {
 // before. Full: head by head, so that neighbouring blocks read the same keys.
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
     const int row_tiles = ceil_div(p.seq_q, BR), heads = p.batch * p.heads;
+    const int from_end = gridDim.x - 1 - index;
     Tile t;
-    t.head = CAUSAL ? index % heads : index / row_tiles;
-    t.first_row = (row_tiles - 1 - (CAUSAL ? index / heads : index % row_tiles)) * BR;
+    t.head = CAUSAL ? from_end % heads : index / row_tiles;
+    t.first_row = (CAUSAL ? from_end / heads : index % row_tiles) * BR;
     t.last = max(ceil_div(visible_keys(p, t.first_row + BR - 1), BC) - 1, 0) * BC;
     return t;
 }
@@ -167,17 +176,17 @@ static __device__ unsigned step(unsigned at, int col) {
     return (at ^ col % 64 * sizeof(element)) + col / 64 * 64 * sizeof(element);
 }
 
-// Starts to copy `height` rows to a tile, of which the first `rows` exist, zeros beyond. `to` and
-// `from` are where the thread's first 16 bytes go and come from; COPY_ROWS is a multiple of 8, so
-// the swizzle is the same in all of its rows.
-template <int height> static __device__ void load_tile(unsigned to, const element *from, int rows) {
+// Starts to copy `height` rows of M [rows, D] to a tile, zeros beyond the end. The thread's first
+// 16 bytes go to `to`; COPY_ROWS is a multiple of 8, so all of its rows have the same swizzle.
+template <int height> static __device__ void load_tile(unsigned to, const element *M, int rows) {
+    M += threadIdx.x * VECTOR;
     if (rows >= height)
         for (int r = 0; r < height; r += COPY_ROWS)
-            cp_async_16(to + r * ROW_BYTES, from + r * D, true);
+            cp_async_16(to + r * ROW_BYTES, M + r * D, true);
     else
 #pragma unroll 1
         for (int r = 0; r < height; r += COPY_ROWS)
-            cp_async_16(to + r * ROW_BYTES, from + r * D, threadIdx.x / CHUNKS + r < rows);
+            cp_async_16(to + r * ROW_BYTES, M + r * D, threadIdx.x / CHUNKS + r < rows);
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
@@ -292,7 +301,8 @@ static __global__ void __launch_bounds__(THREADS)
     element *sK = sQ + BR * D;       // [BC, D]
     element *sV = sK + BC * D;       // [BC, D]
 
-    const Tile t = tile_of(p, blockIdx.x);
+    Tile t = tile_of(p, block_index());
+    size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp * WARP_ROWS;
 
@@ -300,10 +310,8 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned Q_at = shared_address(&sQ[tile_at(warp_row + lane % 16, lane / 16 * 8)]);
     const unsigned K_at = shared_address(&sK[tile_at(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)]);
     const unsigned V_at = shared_address(&sV[tile_at(lane % 16, lane / 16 * 8)]);
-    const int copy_row = threadIdx.x / CHUNKS, copy_col = threadIdx.x % CHUNKS * VECTOR;
-    const size_t Q_from = ((size_t)t.head * p.seq_q + t.first_row + copy_row) * D + copy_col;
-    size_t from = (kv_head(p, t.head) * p.seq_kv + t.last + copy_row) * D + copy_col; // of K and V
-    const unsigned Q_to = shared_address(&sQ[tile_at(copy_row, copy_col)]);
+    const unsigned Q_to =
+        shared_address(&sQ[tile_at(threadIdx.x / CHUNKS, threadIdx.x % CHUNKS * VECTOR)]);
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
     const float c = p.scale * LOG2_E;
 
@@ -311,19 +319,19 @@ static __global__ void __launch_bounds__(THREADS)
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
-    load_tile<BR>(Q_to, Q + Q_from, p.seq_q - t.first_row);
+    load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);
     load_tile<BC>(K_to, K + from, p.seq_kv - t.last);
     cp_async_commit_group();
     for (int j = t.last; j >= 0; j -= BC) {
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sQ, sK of this tile; WAR: sV of the tile before
         load_tile<BC>(V_to, V + from, p.seq_kv - j);
-        cp_async_commit_group();
         from -= BC * D;
+        cp_async_commit_group();
 
         // S_ij = Q_i K_j^T   [32, BC] per warp
         float S_ij[M_TILES][BC / 8][4] = {{{0}}};
-#pragma unroll
+#pragma unroll 4
         for (int k = 0; k < D; k += 16) {
             unsigned a[M_TILES][4];
             for (int m = 0; m < M_TILES; m++) ldmatrix_x4(a[m], step(Q_at, k) + m * 16 * ROW_BYTES);
@@ -337,9 +345,10 @@ static __global__ void __launch_bounds__(THREADS)
             }
         }
 
-        if (j + BC > visible_keys(p, t.first_row)) // the mask crosses this tile
-            for (int m = 0; m < M_TILES; m++)
-                mask(S_ij[m], p, t.first_row + warp_row + m * 16, j, lane);
+        if (j + BC > visible_keys(p, t.first_row)) { // the mask crosses this tile
+            const int row = tile_of(p, block_index()).first_row + warp_row;
+            for (int m = 0; m < M_TILES; m++) mask(S_ij[m], p, row + m * 16, j, lane);
+        }
         float P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
 #pragma unroll
@@ -371,6 +380,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
 
+    t = tile_of(p, block_index());
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
