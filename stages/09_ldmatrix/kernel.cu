@@ -158,8 +158,8 @@ static __device__ void clear_rows(Rows &rows) {
     }
 }
 
-// S_ij = scale * S_ij, -inf where a row does not see the key. The warp's 16 rows begin at `row`,
-// the tile's keys at j.
+// S_ij = scale * S_ij, -inf where a row does not see the key.
+// The warp's 16 rows begin at `row`, the tile's keys at j.
 static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
                             int lane) {
     for (int h = 0; h < 2; h++) {
@@ -213,8 +213,8 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf. The warp's 16 rows
-// begin at `row` of the tile.
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
+// The warp's 16 rows begin at `row` of the tile.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
                                    const AttentionProblem &p, const Tile &t, int row, int lane) {
     for (int h = 0; h < 2; h++) {

@@ -192,7 +192,7 @@ template <int height> static __device__ void load_tile(unsigned to, const elemen
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is infinite, so that P_ij is 0. c = scale * log2(e).
+// Before the first key m_i is infinite, so that P_ij is 0.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
 } Rows;
@@ -204,8 +204,8 @@ static __device__ void clear_rows(Rows &rows) {
     }
 }
 
-// S_ij = -inf where a row does not see the key. The warp's 16 rows begin at `row`, the tile's keys
-// at j.
+// S_ij = -inf where a row does not see the key.
+// The warp's 16 rows begin at `row`, the tile's keys at j.
 static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
                             int lane) {
     for (int h = 0; h < 2; h++) {
@@ -259,8 +259,8 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf. The warp's
-// 16 rows begin at `row` of the tile.
+// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// The warp's 16 rows begin at `row` of the tile.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
                                    const AttentionProblem &p, const Tile &t, int row, int lane) {
     for (int h = 0; h < 2; h++) {
@@ -316,7 +316,7 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned Q_to =
         shared_address(&sQ[tile_at(threadIdx.x / CHUNKS, threadIdx.x % CHUNKS * VECTOR)]);
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
-    const float c = p.scale * LOG2_E;
+    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
@@ -380,7 +380,7 @@ static __global__ void __launch_bounds__(THREADS)
                 exponentials(P_ij[m], sum[m], S_ij[m], rows[m], c, 16 * k, 16 * k + 16);
                 for (int h = 0; h < 2; h++) outgrown |= sum[m][h] > LIMIT;
             }
-            if (__builtin_expect(__any_sync(0xffffffff, outgrown), false))
+            if (__any_sync(0xffffffff, outgrown))
                 for (int m = 0; m < M_TILES; m++) {
                     update_maxima(rows[m], S_ij[m], c, 16 * k, 16 * k + 16);
                     rescale(O_i[m], rows[m]);
