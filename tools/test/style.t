@@ -59,8 +59,9 @@ done
 
 # A helper is the same text in neighbouring stages, unless it is the idea of the later one.
 ideas=' 05_register_tiles:load_tile 06_cp_async:load_tile 07_swizzle:tile_at 07_swizzle:P_at
-    08_mma:load_tile 08_mma:tile_at 12_lean_addresses:cp_async_16 12_lean_addresses:load_tile
-    12_lean_addresses:place_of_block 14_wgmma_tma:tile_at 16_ping_pong:wgmma_m64nDk16 '
+    08_mma:load_tile 08_mma:row_sum 08_mma:row_max 10_lean:tile_of 10_lean:load_tile
+    10_lean:clear_rows 10_lean:mask 10_lean:update_maxima 10_lean:exponentials 10_lean:finish_rows
+    10_lean:store_O 11_first_maxima:update_maxima 14_wgmma_tma:tile_at 16_ping_pong:wgmma_m64nDk16 '
 awk '
     FNR == 1 { n = split(FILENAME, path, "/"); stage = path[n - 1]; name = "" }
     /^(template .*)?static __(host__ __)?device__/ {
