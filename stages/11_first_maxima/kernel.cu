@@ -1,11 +1,11 @@
 // Stage 11: first_maxima
 // Idea:     softmax may subtract any number near the maximum, so the maxima of the first key tile
-//           serve all tiles. Only if a P_ij outgrows its range, the warp updates the maxima and
-//           rescales O, before anything is computed from that P_ij.
-// Before:   stage 10 compares every score, waits for shuffles and multiplies all of O in every
-// tile:
-//           tensor cores idle meanwhile. Later maxima hardly ever change much.
-// Look for: a branch around FMNMX and the FMUL of O; a vote per 16 keys.
+//           serve all tiles. Only if a P_ij outgrows its range, the warp updates its maxima and
+//           rescales O, before it computes anything from that P_ij.
+// Before:   per tile, a thread of stage 10 spends 64 FMNMX, 8 SHFL and 128 FMUL on maxima that
+//           hardly ever change much, and the tensor cores wait for them.
+// Look for: a branch around FMNMX and the FMUL of O; a vote per 16 keys; the exponentials of the
+//           next 16 keys between the HMMA of these.
 // Limits:   needs sm_80 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -37,7 +37,7 @@ constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all 
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
-// Of a thread's part of a row's P_ij in 16 keys: fp16 ends at 2^16, bf16 grows inaccurate.
+// The largest sum of a thread's P_ij of a row in 16 keys. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
@@ -305,11 +305,11 @@ static __global__ void __launch_bounds__(THREADS)
     element *sV = sK + BC * D;       // [BC, D]
 
     Tile t = tile_of(p, block_index());
-    size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D;
+    size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D; // the next tile in K and V
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp * WARP_ROWS;
 
-    // Where the thread's ldmatrix reads the first 16 columns, and where it copies from and to.
+    // Where the thread's ldmatrix reads the first 16 columns, and where it copies to.
     const unsigned Q_at = shared_address(&sQ[tile_at(warp_row + lane % 16, lane / 16 * 8)]);
     const unsigned K_at = shared_address(&sK[tile_at(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)]);
     const unsigned V_at = shared_address(&sV[tile_at(lane % 16, lane / 16 * 8)]);
