@@ -21,9 +21,9 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int BR = 64;   // query rows a block
-constexpr int BC = 64;   // keys a tile
-constexpr int WARPS = 4; // a block
+constexpr int BR = 64;   // query rows per block
+constexpr int BC = 64;   // keys per tile
+constexpr int WARPS = 4; // per block
 constexpr int THREADS = WARPS * 32;
 constexpr int TX = 16;        // threads side by side: columns tx, tx + 16, ... of S
 constexpr int TY = 8;         // threads on top of each other: rows ty, ty + 8, ... of S and O
@@ -92,7 +92,7 @@ template <int groups> static __device__ void cp_async_wait_group() {
 static __device__ int tile_at(int row, int col) { return row * D + col; }
 static __device__ int P_at(int row, int col) { return row * BC + col; }
 
-// Starts to copy rows first .. first + 63 of M [rows, D] to shared memory, zeros beyond the end.
+// Starts to copy rows first .. first + BC - 1 of M [rows, D] to shared memory, zeros beyond the end.
 static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
     for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(THREADS)
         load_tile(sV, V_h, j, p.seq_kv);
         cp_async_commit_group();
 
-        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] a thread
+        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] per thread
         float S_ij[ROWS][COLS] = {{0}};
 #pragma unroll 2
         for (int c = 0; c < D; c += VECTOR) {
@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(THREADS)
         if (j + BC < end) load_tile(sK, K_h, j + BC, p.seq_kv);
         cp_async_commit_group();
 
-        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] a thread
+        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] per thread
 #pragma unroll 2
         for (int k = 0; k < BC; k += 4) {
             float v[4][O_COLS];
