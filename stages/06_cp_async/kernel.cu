@@ -88,11 +88,11 @@ template <int groups> static __device__ void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Where element (row, col) of a tile stands in shared memory.
+// Where element (row, col) of a tile is stored in shared memory.
 static __device__ int tile_at(int row, int col) { return row * D + col; }
 static __device__ int P_at(int row, int col) { return row * BC + col; }
 
-// Starts to copy rows first .. first + BC - 1 of M [rows, D] to shared memory, zeros beyond the end.
+// Starts to copy rows first .. first + BC - 1 of M [rows, D] to a tile, zeros beyond the end.
 static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
     for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;

@@ -91,7 +91,7 @@ template <int groups> static __device__ void cp_async_wait_group() {
 static __device__ int tile_at(int row, int col) { return row * D + (col ^ (row & 7) * 8); }
 static __device__ int P_at(int row, int col) { return row * BC + (col ^ (row & 7) * 4); }
 
-// Starts to copy rows first .. first + BC - 1 of M [rows, D] to shared memory, zeros beyond the end.
+// Starts to copy rows first .. first + BC - 1 of M [rows, D] to a tile, zeros beyond the end.
 static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
     for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
