@@ -1,11 +1,10 @@
 // Stage 07: swizzle
-// Idea:     the 16-byte chunk c of row r of a tile stands at chunk c ^ (r & 7). Lanes that read a
+// Idea:     chunk c (16 bytes) of row r of a tile is stored at chunk c ^ (r & 7). Lanes that read a
 //           column now meet eight different bank groups, without a byte of padding.
 // Before:   rows of stage 06 are 128 or 256 bytes long: the same chunk of all rows is in the same
-//           four banks. A load of K takes 32 wavefronts instead of 4; 7.3 a load on average.
-// Look for: shared wavefronts a request at the ideal in every line: 2.7 a load. Nothing else
-//           changes but a few XORs outside the loops.
-// Limits:   needs sm_80 or newer; twice the shared memory for K and V.
+//           four banks. A load of K takes 32 wavefronts instead of 4; the average is 7.3 per load.
+// Look for: shared wavefronts per request at the ideal in every line: 2.7 per load.
+// Limits:   needs sm_80 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
@@ -20,9 +19,9 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int BR = 64;   // query rows a block
-constexpr int BC = 64;   // keys a tile
-constexpr int WARPS = 4; // a block
+constexpr int BR = 64;   // query rows per block
+constexpr int BC = 64;   // keys per tile
+constexpr int WARPS = 4; // per block
 constexpr int THREADS = WARPS * 32;
 constexpr int TX = 16;        // threads side by side: columns tx, tx + 16, ... of S
 constexpr int TY = 8;         // threads on top of each other: rows ty, ty + 8, ... of S and O
@@ -31,7 +30,7 @@ constexpr int COLS = BC / TX;
 constexpr int O_COLS = D / TX; // micro-tile of O: ROWS x O_COLS, columns tx * O_COLS onwards
 constexpr int VECTOR = 8;      // elements in 128 bits
 
-constexpr int SHARED_BYTES = (BR + 4 * BC) * D * sizeof(element) + BR * BC * sizeof(float);
+constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element) + BR * BC * sizeof(float);
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
@@ -67,11 +66,14 @@ template <int N> static __device__ void load_floats(float (&to)[N], const elemen
     for (int n = 0; n < N; n++) to[n] = (float)vector.data[n];
 }
 
+static __device__ unsigned shared_address(const void *p) {
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
 // cp.async: 16 bytes from global to shared memory, or 16 zero bytes if not `valid`.
-static __device__ void cp_async_16(void *to, const void *from, bool valid) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(valid ? 16 : 0)
+static __device__ void cp_async_16(unsigned to, const void *from, bool valid) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(valid ? 16 : 0)
                  : "memory");
 }
 
@@ -79,23 +81,23 @@ static __device__ void cp_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most `groups` of the thread's groups are under way.
+// Waits until at most `groups` of the thread's groups are not complete.
 template <int groups> static __device__ void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Where element (row, col) of a tile stands in shared memory. A 16-byte chunk is 8 elements or 4
-// floats; the XOR moves whole chunks, so 128-bit accesses stay possible.
+// Where element (row, col) of a tile is stored in shared memory. The XOR moves whole chunks of 16
+// bytes, 8 elements or 4 floats, so 128-bit accesses stay possible.
 static __device__ int tile_at(int row, int col) { return row * D + (col ^ (row & 7) * 8); }
 static __device__ int P_at(int row, int col) { return row * BC + (col ^ (row & 7) * 4); }
 
-// Starts to copy rows first .. first + 63 of M [rows, D] to shared memory, zeros beyond the end.
+// Starts to copy rows first .. first + BC - 1 of M [rows, D] to a tile, zeros beyond the end.
 static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
     for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
         const bool valid = first + row < rows;
-        cp_async_16(&tile[tile_at(row, col)], &M[valid ? (size_t)(first + row) * D + col : 0],
-                    valid);
+        cp_async_16(shared_address(&tile[tile_at(row, col)]),
+                    &M[valid ? (size_t)(first + row) * D + col : 0], valid);
     }
 }
 
@@ -106,10 +108,12 @@ static __global__ void __launch_bounds__(THREADS)
               element *O,       // [batch, heads, seq_q, D]
               float *LSE,       // [batch, heads, seq_q]
               AttentionProblem p) {
-    extern __shared__ __align__(16) unsigned char shared[];
-    element *sQ = (element *)shared;         // [BR, D]
-    element *sKV = sQ + BR * D;              // [2 buffers, K then V, BC, D]
-    float *sP = (float *)(sKV + 4 * BC * D); // [BR, BC]
+    // Aligned to 128 bytes, because the swizzle permutes the chunks within them.
+    extern __shared__ __align__(128) unsigned char shared[];
+    element *sQ = (element *)shared;    // [BR, D]
+    element *sK = sQ + BR * D;          // [BC, D]
+    element *sV = sK + BC * D;          // [BC, D]
+    float *sP = (float *)(sV + BC * D); // [BR, BC]
 
     const int row_tiles = ceil_div(p.seq_q, BR);
     const int first_row = blockIdx.x % row_tiles * BR;
@@ -126,21 +130,15 @@ static __global__ void __launch_bounds__(THREADS)
 
     load_tile(sQ, Q + (size_t)head * p.seq_q * D, first_row, p.seq_q);
     const int end = visible_keys(p, first_row + BR - 1);
-    load_tile(sKV, K_h, 0, p.seq_kv);
-    load_tile(sKV + BC * D, V_h, 0, p.seq_kv);
+    load_tile(sK, K_h, 0, p.seq_kv);
     cp_async_commit_group();
     for (int j = 0; j < end; j += BC) {
-        const element *sK = sKV + j / BC % 2 * 2 * BC * D, *sV = sK + BC * D;
-        element *next = sKV + (j / BC + 1) % 2 * 2 * BC * D;
         cp_async_wait_group<0>();
-        __syncthreads(); // RAW: sQ, sK, sV of this tile; WAR: `next` and sP, read a tile ago
-        if (j + BC < end) {
-            load_tile(next, K_h, j + BC, p.seq_kv);
-            load_tile(next + BC * D, V_h, j + BC, p.seq_kv);
-        }
+        __syncthreads(); // RAW: sQ, sK of this tile; WAR: sV, sP of the tile before
+        load_tile(sV, V_h, j, p.seq_kv);
         cp_async_commit_group();
 
-        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] a thread
+        // S_ij = scale * Q_i K_j^T   [ROWS, COLS] per thread
         float S_ij[ROWS][COLS] = {{0}};
 #pragma unroll 2
         for (int c = 0; c < D; c += VECTOR) {
@@ -183,9 +181,12 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
             for (int c = 0; c < O_COLS; c++) O_i[r][c] *= scale_i;
         }
-        __syncwarp(); // RAW: sP, of which a warp reads the rows that it wrote
+        cp_async_wait_group<0>();
+        __syncthreads(); // RAW: sV of this tile, sP; WAR: sK of this tile
+        if (j + BC < end) load_tile(sK, K_h, j + BC, p.seq_kv);
+        cp_async_commit_group();
 
-        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] a thread
+        // O_i = O_i + P_ij V_j   [ROWS, O_COLS] per thread
 #pragma unroll 2
         for (int k = 0; k < BC; k += 4) {
             float v[4][O_COLS];

@@ -2,9 +2,9 @@
 // Idea:     ldmatrix.x4 loads four 8 x 8 matrices, already spread over the lanes as mma wants them;
 //           ldmatrix.trans transposes on the way, which V needs.
 // Before:   stage 08 spends an LDS on every element of V and a PRMT on every pair.
-// Look for: LDSM and LDSM.T, one for two B operands, where stage 08 needs four LDS for K and eight
+// Look for: LDSM and LDSM.T, one per two B operands, where stage 08 needs four LDS for K and eight
 //           for V; no LDS in the loop.
-// Limits:   needs sm_80 or newer. K and V have one buffer each: their copies are waited for.
+// Limits:   needs sm_80 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
@@ -19,17 +19,17 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int BR = 128; // query rows a block; tune: 64 128 256
-// Keys a tile: 16 KiB of K, or 8 where registers or shared memory do not allow more.
+constexpr int BR = 128; // query rows per block; tune: 64 128 256
+// Keys per tile: 16 KiB of K, or 8 where registers or shared memory do not allow more.
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
-constexpr int WARPS = 4;                                                   // a block; tune: 4 8
+constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int WARP_ROWS = BR / WARPS; // 32 rows a warp: two mma tiles share each fragment of K, V
+constexpr int WARP_ROWS = BR / WARPS; // 32: two mma tiles share each fragment of K and V
 constexpr int M_TILES = WARP_ROWS / 16;
 static_assert(BR % (WARPS * 16) == 0, "a warp owns whole mma tiles of 16 rows");
 static_assert(BC % 16 == 0, "P V goes 16 keys at a time");
-constexpr int TX = 4;     // lanes side by side: those that share a row of an mma accumulator
-constexpr int VECTOR = 8; // elements in 128 bits
+constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
+constexpr int VECTOR = 8;    // elements in 128 bits
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
 
@@ -45,34 +45,27 @@ static __device__ size_t kv_head(const AttentionProblem &p, int head) {
     return (size_t)(head / p.heads) * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
 }
 
-// Sum and maximum over the TX lanes that share a row of S.
+// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator.
 static __device__ float row_sum(float value) {
-    for (int lanes = TX / 2; lanes > 0; lanes /= 2)
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
         value += __shfl_xor_sync(0xffffffff, value, lanes);
     return value;
 }
 
 static __device__ float row_max(float value) {
-    for (int lanes = TX / 2; lanes > 0; lanes /= 2)
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
         value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
     return value;
 }
 
-// The thread's place in its warp. Volatile, so that the compiler does not compute addresses from it
-// before the loop over the tiles and keep them all in registers: there are none to spare.
-static __device__ int lane_id() {
-    int lane;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-    return lane;
-}
+// A block's work: query rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
+typedef struct Tile {
+    int head, first_row;
+} Tile;
 
-// Where a block works. Volatile for the reason that lane_id gives.
-static __device__ void place_of_block(const AttentionProblem &p, int *head, int *first_row) {
-    int block;
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+static __device__ Tile tile_of(const AttentionProblem &p, int index) {
     const int row_tiles = ceil_div(p.seq_q, BR);
-    *head = block / row_tiles;
-    *first_row = block % row_tiles * BR;
+    return {index / row_tiles, index % row_tiles * BR};
 }
 
 // Two floats, rounded, in one register: `low` in the low half.
@@ -102,10 +95,6 @@ static __device__ void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], unsig
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-static __device__ unsigned shared_address(const void *p) {
-    return (unsigned)__cvta_generic_to_shared(p);
-}
-
 // ldmatrix.x4 (PTX ISA 9.7.14.5.15): four 8 x 8 matrices. Lane l passes the address of row l % 8 of
 // matrix l / 8 and receives from each matrix the pair (l / 4, l % 4 * 2 ..); .trans gives it the
 // pair of the transpose.
@@ -123,11 +112,14 @@ static __device__ void ldmatrix_x4_trans(unsigned (&r)[4], unsigned row) {
                  : "memory");
 }
 
+static __device__ unsigned shared_address(const void *p) {
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
 // cp.async: 16 bytes from global to shared memory, or 16 zero bytes if not `valid`.
-static __device__ void cp_async_16(void *to, const void *from, bool valid) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(valid ? 16 : 0)
+static __device__ void cp_async_16(unsigned to, const void *from, bool valid) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(valid ? 16 : 0)
                  : "memory");
 }
 
@@ -135,22 +127,115 @@ static __device__ void cp_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most `groups` of the thread's groups are under way.
+// Waits until at most `groups` of the thread's groups are not complete.
 template <int groups> static __device__ void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Where element (row, col) of a tile stands in shared memory: 16-byte chunks, swizzled.
+// Where element (row, col) of a tile is stored in shared memory: 16-byte chunks, swizzled.
 static __device__ int tile_at(int row, int col) { return row * D + (col ^ (row & 7) * 8); }
 
 // Starts to copy rows first .. first + height - 1 of M [rows, D] to a tile, zeros beyond the end.
 static __device__ void load_tile(element *tile, int height, const element *M, int first, int rows) {
-#pragma unroll 1
     for (int i = threadIdx.x; i < height * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
         const bool valid = first + row < rows;
-        cp_async_16(&tile[tile_at(row, col)], &M[valid ? (size_t)(first + row) * D + col : 0],
-                    valid);
+        cp_async_16(shared_address(&tile[tile_at(row, col)]),
+                    &M[valid ? (size_t)(first + row) * D + col : 0], valid);
+    }
+}
+
+// What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
+// Before the first key m_i is infinite, so that P_ij is 0.
+typedef struct Rows {
+    float m_i[2], l_i[2], scale_i[2];
+} Rows;
+
+static __device__ void clear_rows(Rows &rows) {
+    for (int h = 0; h < 2; h++) {
+        rows.m_i[h] = CUDART_INF_F;
+        rows.l_i[h] = 0;
+    }
+}
+
+// S_ij = scale * S_ij, -inf where a row does not see the key.
+// The warp's 16 rows begin at `row`, the tile's keys at j.
+static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
+                            int lane) {
+    for (int h = 0; h < 2; h++) {
+        const int visible =
+            visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
+        for (int n = 0; n < BC / 8; n++)
+            for (int e = 0; e < 2; e++) {
+                float &S = S_ij[n][2 * h + e];
+                S = n * 8 + e < visible ? p.scale * S : -CUDART_INF_F;
+            }
+    }
+}
+
+// m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i
+static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4]) {
+    for (int h = 0; h < 2; h++) {
+        float m_new = -CUDART_INF_F;
+        for (int n = 0; n < BC / 8; n++)
+            m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
+        const float old = rows.m_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.m_i[h];
+        m_new = fmaxf(old, row_max(m_new));
+        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : __expf(old - m_new); // 1: O_i and l_i are 0
+        rows.m_i[h] = m_new == -CUDART_INF_F ? CUDART_INF_F : m_new;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
+}
+
+// P_ij = exp(S_ij - m_i), sum = sum + rowsum(P_ij), for keys first .. last - 1 of the tile
+static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
+                                    const float (&S_ij)[BC / 8][4], const Rows &rows, int first,
+                                    int last) {
+    for (int n = first / 8; n < last / 8; n++) {
+        for (int e = 0; e < 4; e++) P_ij[n][e] = __expf(S_ij[n][e] - rows.m_i[e / 2]);
+        for (int h = 0; h < 2; h++) sum[h] += P_ij[n][2 * h] + P_ij[n][2 * h + 1];
+    }
+}
+
+// The A operands of P V: keys 16 k .. 16 k + 15 of P_ij, for keys first .. last - 1 of the tile
+static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
+                              int first, int last) {
+    for (int k = first / 16; k < last / 16; k++)
+        for (int e = 0; e < 4; e++) {
+            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
+            packed_P[k][e] = pack(s[0], s[1]);
+        }
+}
+
+// O_i = scale_i * O_i
+static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
+    for (int n = 0; n < D / 8; n++)
+        for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
+}
+
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
+// The warp's 16 rows begin at `row` of the tile.
+static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
+                                   const AttentionProblem &p, const Tile &t, int row, int lane) {
+    for (int h = 0; h < 2; h++) {
+        const float l = row_sum(rows.l_i[h]);
+        const int query = t.first_row + row + h * 8 + lane / ROW_LANES;
+        inverse[h] = l == 0 ? 0 : 1 / l;
+        if (LSE && lane % ROW_LANES == 0 && query < p.seq_q)
+            LSE[(size_t)t.head * p.seq_q + query] = l == 0 ? -CUDART_INF_F : rows.m_i[h] + logf(l);
+    }
+}
+
+// O_i = inverse * O_i, to memory
+static __device__ void store_O(element *O, const float (&O_i)[D / 8][4], const float (&inverse)[2],
+                               const AttentionProblem &p, const Tile &t, int row, int lane) {
+    for (int h = 0; h < 2; h++) {
+        const int query = t.first_row + row + h * 8 + lane / ROW_LANES;
+        if (query >= p.seq_q) continue;
+        element *O_row = O + ((size_t)t.head * p.seq_q + query) * D + lane % ROW_LANES * 2;
+        for (int n = 0; n < D / 8; n++)
+            *(unsigned *)&O_row[n * 8] =
+                pack(O_i[n][2 * h] * inverse[h], O_i[n][2 * h + 1] * inverse[h]);
     }
 }
 
@@ -161,48 +246,47 @@ static __global__ void __launch_bounds__(THREADS)
               element *O,       // [batch, heads, seq_q, D]
               float *LSE,       // [batch, heads, seq_q]
               AttentionProblem p) {
-    extern __shared__ __align__(16) unsigned char shared[];
+    // Aligned to 128 bytes, because the swizzle permutes the chunks within them.
+    extern __shared__ __align__(128) unsigned char shared[];
     element *sQ = (element *)shared; // [BR, D]
     element *sK = sQ + BR * D;       // [BC, D]
     element *sV = sK + BC * D;       // [BC, D]
 
-    int head, first_row;
-    place_of_block(p, &head, &first_row);
-    const size_t kv_at = kv_head(p, head) * p.seq_kv * D; // where the head begins in K and V
-    const int warp_row = threadIdx.x / 32 * WARP_ROWS;
+    const Tile t = tile_of(p, blockIdx.x);
+    const element *K_h = K + kv_head(p, t.head) * p.seq_kv * D;
+    const element *V_h = V + kv_head(p, t.head) * p.seq_kv * D;
 
-    // A thread holds rows warp_row + m * 16 + h * 8 + g, for m in 0, 1 and h in 0, 1.
-    float m_i[M_TILES][2], l_i[M_TILES][2] = {{0}}, O_i[M_TILES][D / 8][4] = {{{0}}};
-#pragma unroll
-    for (int m = 0; m < M_TILES; m++) m_i[m][0] = m_i[m][1] = -CUDART_INF_F;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp * WARP_ROWS;
 
-    load_tile(sQ, BR, Q + (size_t)head * p.seq_q * D, first_row, p.seq_q);
-    const int end = visible_keys(p, first_row + BR - 1);
-#pragma unroll 1
+    Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
+    float O_i[M_TILES][D / 8][4] = {{{0}}};
+    for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
+
+    load_tile(sQ, BR, Q + (size_t)t.head * p.seq_q * D, t.first_row, p.seq_q);
+    const int end = visible_keys(p, t.first_row + BR - 1);
+    load_tile(sK, BC, K_h, 0, p.seq_kv);
+    cp_async_commit_group();
     for (int j = 0; j < end; j += BC) {
-        const int lane = lane_id(), g = lane / TX, q = lane % TX * 2; // see mma_m16n8k16
-        load_tile(sK, BC, K + kv_at, j, p.seq_kv);
-        cp_async_commit_group();
         cp_async_wait_group<0>();
-        __syncthreads(); // RAW: sQ, sK of this tile; WAR: sV of a tile ago
+        __syncthreads(); // RAW: sQ, sK of this tile; WAR: sV of the tile before
+        load_tile(sV, BC, V_h, j, p.seq_kv);
+        cp_async_commit_group();
 
-        // S_ij = Q_i K_j^T   [32, BC] a warp
+        // S_ij = Q_i K_j^T   [32, BC] per warp
         float S_ij[M_TILES][BC / 8][4] = {{{0}}};
 #pragma unroll 2
         for (int k = 0; k < D; k += 16) {
             unsigned a[M_TILES][4];
-#pragma unroll
             for (int m = 0; m < M_TILES; m++)
                 ldmatrix_x4(
                     a[m],
                     shared_address(&sQ[tile_at(warp_row + m * 16 + lane % 16, k + lane / 16 * 8)]));
-#pragma unroll
             for (int n = 0; n < BC / 8; n += 2) {
                 unsigned b[4]; // keys n * 8 .. n * 8 + 15: two B operands
                 ldmatrix_x4(
                     b, shared_address(
                            &sK[tile_at(n * 8 + lane / 16 * 8 + lane % 8, k + lane / 8 % 2 * 8)]));
-#pragma unroll
                 for (int m = 0; m < M_TILES; m++) {
                     mma_m16n8k16(S_ij[m][n], a[m], b[0], b[1]);
                     mma_m16n8k16(S_ij[m][n + 1], a[m], b[2], b[3]);
@@ -210,99 +294,41 @@ static __global__ void __launch_bounds__(THREADS)
             }
         }
 
-        // S_ij = scale * S_ij, masked; m_i = max(m_i, rowmax(S_ij))
-        float m_safe[M_TILES][2], scale_i[M_TILES][2];
+        float P_ij[M_TILES][BC / 8][4];
+        unsigned packed_P[M_TILES][BC / 16][4];
 #pragma unroll
-        for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const int row = first_row + warp_row + m * 16 + h * 8 + g;
-                const int visible = visible_keys(p, row) - j;
-                float m_new = m_i[m][h];
-#pragma unroll
-                for (int n = 0; n < BC / 8; n++)
-#pragma unroll
-                    for (int e = 2 * h; e < 2 * h + 2; e++) {
-                        const bool seen = n * 8 + q + e % 2 < visible;
-                        S_ij[m][n][e] = seen ? S_ij[m][n][e] * p.scale : -CUDART_INF_F;
-                        m_new = fmaxf(m_new, S_ij[m][n][e]);
-                    }
-                m_new = row_max(m_new);
-                m_safe[m][h] = m_new == -CUDART_INF_F ? 0 : m_new; // no key: exp(-inf) = 0
-                scale_i[m][h] = __expf(m_i[m][h] - m_safe[m][h]);
-                m_i[m][h] = m_new;
-            }
+        for (int m = 0; m < M_TILES; m++) {
+            mask(S_ij[m], p, t.first_row + warp_row + m * 16, j, lane);
+            update_maxima(rows[m], S_ij[m]);
+            rescale(O_i[m], rows[m]);
+            exponentials(P_ij[m], rows[m].l_i, S_ij[m], rows[m], 0, BC);
+            pack_P(packed_P[m], P_ij[m], 0, BC);
+        }
 
-#pragma unroll
-        // l_i = scale_i * l_i, O_i = scale_i * O_i
-        for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                l_i[m][h] *= scale_i[m][h];
-#pragma unroll
-                for (int n = 0; n < D / 8; n++)
-#pragma unroll
-                    for (int e = 2 * h; e < 2 * h + 2; e++) O_i[m][n][e] *= scale_i[m][h];
-            }
-
-        // P_ij = exp(S_ij - m_i), l_i = l_i + rowsum(P_ij)
-        unsigned P_ij[BC / 16][M_TILES][4]; // A operands: columns 16 k .. 16 k + 15 of P
-        float sum[M_TILES][2] = {{0}};
-#pragma unroll
-        for (int k = 0; k < BC / 16; k++)
-#pragma unroll
-            for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-                for (int e = 0; e < 4; e++) {
-                    const float *s = &S_ij[m][2 * k + e / 2][e % 2 * 2];
-                    const float p0 = __expf(s[0] - m_safe[m][e % 2]);
-                    const float p1 = __expf(s[1] - m_safe[m][e % 2]);
-                    sum[m][e % 2] += p0 + p1;
-                    P_ij[k][m][e] = pack(p0, p1);
-                }
-#pragma unroll
-        for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) l_i[m][h] += row_sum(sum[m][h]);
-
-        load_tile(sV, BC, V + kv_at, j, p.seq_kv);
-        cp_async_commit_group();
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sV of this tile; WAR: sK of this tile
+        if (j + BC < end) load_tile(sK, BC, K_h, j + BC, p.seq_kv);
+        cp_async_commit_group();
 
-        // O_i = O_i + P_ij V_j   [32, D] a warp
+        // O_i = O_i + P_ij V_j   [32, D] per warp
 #pragma unroll
         for (int k = 0; k < BC / 16; k++)
-#pragma unroll
             for (int n = 0; n < D / 8; n += 2) {
                 unsigned b[4]; // columns n * 8 .. n * 8 + 15: two B operands
                 ldmatrix_x4_trans(
                     b, shared_address(&sV[tile_at(16 * k + lane % 16, n * 8 + lane / 16 * 8)]));
-#pragma unroll
                 for (int m = 0; m < M_TILES; m++) {
-                    mma_m16n8k16(O_i[m][n], P_ij[k][m], b[0], b[1]);
-                    mma_m16n8k16(O_i[m][n + 1], P_ij[k][m], b[2], b[3]);
+                    mma_m16n8k16(O_i[m][n], packed_P[m][k], b[0], b[1]);
+                    mma_m16n8k16(O_i[m][n + 1], packed_P[m][k], b[2], b[3]);
                 }
             }
     }
 
-    // O_i = O_i / l_i, LSE_i = m_i + log l_i; a row without keys: O = 0, LSE = -inf
-    const int lane = lane_id(), g = lane / TX, q = lane % TX * 2;
-    place_of_block(p, &head, &first_row);
-#pragma unroll
-    for (int m = 0; m < M_TILES; m++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int row = first_row + warp_row + m * 16 + h * 8 + g;
-            if (row >= p.seq_q) continue;
-            const float inverse = l_i[m][h] == 0 ? 0 : 1 / l_i[m][h];
-            element *O_row = O + ((size_t)head * p.seq_q + row) * D;
-#pragma unroll
-            for (int n = 0; n < D / 8; n++)
-                *(unsigned *)&O_row[n * 8 + q] =
-                    pack(O_i[m][n][2 * h] * inverse, O_i[m][n][2 * h + 1] * inverse);
-            if (LSE && q == 0) LSE[(size_t)head * p.seq_q + row] = m_i[m][h] + logf(l_i[m][h]);
-        }
+    for (int m = 0; m < M_TILES; m++) {
+        float inverse[2];
+        finish_rows(inverse, rows[m], LSE, p, t, warp_row + m * 16, lane);
+        store_O(O, O_i[m], inverse, p, t, warp_row + m * 16, lane);
+    }
 }
 
 const AttentionKernel attention_kernels[] = {
