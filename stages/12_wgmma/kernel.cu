@@ -1,0 +1,490 @@
+// Stage 12: wgmma
+// Idea:     a warpgroup of four warps multiplies 64 rows at once with wgmma. B, and A in Q K^T,
+//           come straight from shared memory: a descriptor says where a tile is and how it is
+//           swizzled. wgmma runs on its own until a wait, under the softmax of the other 64 rows.
+// Before:   mma of stage 11 keeps the tensor cores half busy: a warp issues every product itself,
+//           after ldmatrix has brought each operand to registers.
+// Look for: HGMMA; no HMMA, no LDSM. Tiles still come by LDGSTS.
+// Limits:   needs sm_90a: compute capability 9.0 and nothing else.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <limits.h>
+#include <math_constants.h>
+#include <stdint.h>
+
+#include "attention.h"
+
+#if ELEMENT_BF16
+typedef __nv_bfloat16 element;
+#else
+typedef __half element;
+#endif
+
+constexpr int D = HEAD_DIM;
+constexpr int BR = 128;                  // query rows per block
+constexpr int BC = 64;                   // keys per tile
+constexpr int THREADS = 128;             // per block: one warpgroup
+constexpr int BLOCKS = D == 128 ? 2 : 3; // per SM
+constexpr int M_TILES = BR / 64;         // 64 rows each, of which a warp owns 16
+constexpr int AT_ONCE =
+    D == 128 ? 2 : 1;        // tiles of S_ij in registers: three blocks have room for one
+constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
+constexpr int VECTOR = 8;    // elements in 128 bits
+constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
+constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all threads copy at once
+static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
+constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
+constexpr int PANEL_ROW = PANEL * 2; // bytes
+constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
+constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
+// The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
+constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
+
+constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
+
+static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+// The number of keys that query `row` sees: columns 0 .. visible - 1.
+static __device__ int visible_keys(const AttentionProblem &p, int row) {
+    return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
+}
+
+// The KV head that query head `head` (of batch * heads) reads.
+static __device__ size_t kv_head(const AttentionProblem &p, int head) {
+    return (size_t)(head / p.heads) * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
+}
+
+// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator.
+static __device__ float row_sum(float value) {
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, lanes);
+    return value;
+}
+
+static __device__ float row_max(float value) {
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
+    return value;
+}
+
+// 2^x, log2(x) and 1 / x. Denormal numbers are zeros: without .ftz each costs three instructions
+// more.
+#define APPROX(name, instruction)                                      \
+    static __device__ float name(float x) {                            \
+        float y;                                                       \
+        asm(instruction ".approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); \
+        return y;                                                      \
+    }
+APPROX(exp2_approx, "ex2")
+APPROX(log2_approx, "lg2")
+APPROX(reciprocal_approx, "rcp")
+
+// blockIdx.x. Volatile, so that a Tile is computed anew where it is rarely needed: the loop has no
+// registers for it, and ptxas would spill 8 to 24 bytes.
+static __device__ int block_index() {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    return index;
+}
+
+// A block's work: query rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
+typedef struct Tile {
+    int head, first_row;
+    int last; // first key of the last key tile; rows without keys have one tile, masked as a whole
+} Tile;
+
+// Causal: blocks with the most keys come first, the last row tile of every head, then the one
+// before. Full: head by head, so that neighbouring blocks read the same keys.
+static __device__ Tile tile_of(const AttentionProblem &p, int index) {
+    const int row_tiles = ceil_div(p.seq_q, BR), heads = p.batch * p.heads;
+    const int from_end = gridDim.x - 1 - index;
+    Tile t;
+    t.head = CAUSAL ? from_end % heads : index / row_tiles;
+    t.first_row = (CAUSAL ? from_end / heads : index % row_tiles) * BR;
+    t.last = max(ceil_div(visible_keys(p, t.first_row + BR - 1), BC) - 1, 0) * BC;
+    return t;
+}
+
+// Two floats, rounded, in one register: `low` in the low half.
+static __device__ unsigned pack(float low, float high) {
+#if ELEMENT_BF16
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+#else
+    const __half2 pair = __floats2half2_rn(low, high);
+#endif
+    return *(const unsigned *)&pair;
+}
+
+static __device__ unsigned shared_address(const void *p) {
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+// cp.async: 16 bytes from global to shared memory, or 16 zero bytes if not `valid`.
+static __device__ void cp_async_16(unsigned to, const void *from, bool valid) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(valid ? 16 : 0)
+                 : "memory");
+}
+
+static __device__ void cp_async_commit_group() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until at most `groups` of the thread's groups are not complete.
+template <int groups> static __device__ void cp_async_wait_group() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+}
+
+// Makes stores to shared memory, cp.async among them, visible to wgmma.
+static __device__ void fence_proxy_async() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// wgmma (PTX ISA 9.7.15). The results may be touched only after a wait, operands in registers and
+// accumulators only before the fence.
+static __device__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+static __device__ void wgmma_commit_group() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Waits until at most `groups` groups are not complete. The compiler may not read `c` before.
+template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[N][4]) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
+    for (int n = 0; n < N; n++)
+        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
+}
+
+// The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle, as
+// TMA writes it: 8 rows of a panel are 1024 bytes, the next panel is `panel_bytes` further.
+static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
+    return 1ull << 62 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)(panel_bytes >> 4) << 16 |
+           (at & 0x3ffff) >> 4;
+}
+
+#if ELEMENT_BF16
+#define TYPES "f32.bf16.bf16"
+#else
+#define TYPES "f32.f16.f16"
+#endif
+#define F4(c, n) "+f"((c)[n][0]), "+f"((c)[n][1]), "+f"((c)[n][2]), "+f"((c)[n][3])
+#define F16(c, n) F4(c, n), F4(c, n + 1), F4(c, n + 2), F4(c, n + 3)
+#define F32(c, n) F16(c, n), F16(c, n + 4)
+#define R32                                                                                      \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, " \
+    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define R64                                                                                       \
+    R32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, " \
+        "%49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+// C [64, N] (+)= A [64, 16] B [N, 16]^T, both in shared memory. A warp holds 16 rows; C is
+// in its lanes as N / 8 accumulators of mma.m16n8k16 side by side.
+template <int TILES_N>
+static __device__ void wgmma_m64nNk16_ss(float (&c)[TILES_N][4], uint64_t a, uint64_t b, bool add) {
+    if constexpr (TILES_N == 16)
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n128k16." TYPES " {" R64 "}, %64, %65, add, "
+                     "1, 1, 0, 0;\n}"
+                     : F32(c, 0), F32(c, 8)
+                     : "l"(a), "l"(b), "r"((int)add));
+    else
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n64k16." TYPES " {" R32 "}, %32, %33, add, "
+                     "1, 1, 0, 0;\n}"
+                     : F32(c, 0)
+                     : "l"(a), "l"(b), "r"((int)add));
+}
+
+// C [64, N] += A [64, 16] B [16, N]: A in registers, B in shared memory, rows of N columns.
+template <int TILES_N>
+static __device__ void wgmma_m64nNk16_rs(float (&c)[TILES_N][4], const unsigned (&a)[4],
+                                         uint64_t b) {
+    if constexpr (TILES_N == 16)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n128k16." TYPES " {" R64 "}, "
+                     "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+                     : F32(c, 0), F32(c, 8)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+    else
+        asm volatile("wgmma.mma_async.sync.aligned.m64n64k16." TYPES " {" R32 "}, "
+                     "{%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+                     : F32(c, 0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+// Where element (row, col) of a tile of `rows` rows is stored in shared memory: panels, 16-byte
+// chunks swizzled.
+static __device__ int tile_at(int rows, int row, int col) {
+    return (col / PANEL * rows + row) * PANEL + (col % PANEL ^ (row & 7) * 8);
+}
+
+// Starts to copy `height` rows of M [rows, D] to a tile, zeros beyond the end. The thread's first
+// 16 bytes go to `to`; COPY_ROWS is a multiple of 8, so all of its rows have the same swizzle.
+template <int height> static __device__ void load_tile(unsigned to, const element *M, int rows) {
+    M += threadIdx.x * VECTOR;
+    if (rows >= height)
+        for (int r = 0; r < height; r += COPY_ROWS)
+            cp_async_16(to + r * PANEL_ROW, M + r * D, true);
+    else
+#pragma unroll 1
+        for (int r = 0; r < height; r += COPY_ROWS)
+            cp_async_16(to + r * PANEL_ROW, M + r * D, threadIdx.x / CHUNKS + r < rows);
+}
+
+// S_ij = Q_i K_j^T   [64, BC] per warpgroup; a step is 32 bytes to the right, or a panel
+static __device__ void product_QK(float (&S_ij)[BC / 8][4], uint64_t Q_at, uint64_t K_at) {
+    wgmma_fence();
+    for (int k = 0; k < D; k += 16)
+        wgmma_m64nNk16_ss(S_ij, Q_at + (k / PANEL * BR * PANEL_ROW + k % PANEL * 2) / 16,
+                          K_at + (k / PANEL * BC * PANEL_ROW + k % PANEL * 2) / 16, k > 0);
+    wgmma_commit_group();
+}
+
+// O_i = O_i + P_ij V_j   [64, D] per warpgroup; a step is 16 rows down
+static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packed_P)[BC / 16][4],
+                                  uint64_t V_at) {
+    wgmma_fence();
+    for (int k = 0; k < BC / 16; k++)
+        wgmma_m64nNk16_rs(O_i, packed_P[k], V_at + k * 16 * PANEL_ROW / 16);
+    wgmma_commit_group();
+}
+
+// What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
+// Before the first key m_i is infinite, so that P_ij is 0.
+typedef struct Rows {
+    float cm_i[2], l_i[2], scale_i[2];
+} Rows;
+
+static __device__ void clear_rows(Rows &rows) {
+    for (int h = 0; h < 2; h++) {
+        rows.cm_i[h] = CUDART_INF_F;
+        rows.l_i[h] = 0;
+    }
+}
+
+// S_ij = -inf where a row does not see the key.
+// The warp's 16 rows begin at `row`, the tile's keys at j.
+static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
+                            int lane) {
+    for (int h = 0; h < 2; h++) {
+        const int visible =
+            visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
+        for (int n = 0; n < BC / 8; n++)
+            for (int e = 0; e < 2; e++)
+                if (n * 8 + e >= visible) S_ij[n][2 * h + e] = -CUDART_INF_F;
+    }
+}
+
+// m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i, for keys first .. last - 1 of the tile
+static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4], float c, int first,
+                                     int last) {
+    for (int h = 0; h < 2; h++) {
+        float m_new = -CUDART_INF_F;
+        for (int n = first / 8; n < last / 8; n++)
+            m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
+        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
+        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
+        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new); // 1: O_i, l_i are 0
+        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
+}
+
+// P_ij = exp(S_ij - m_i), sum = sum + rowsum(P_ij), for keys first .. last - 1 of the tile
+static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
+                                    const float (&S_ij)[BC / 8][4], const Rows &rows, float c,
+                                    int first, int last) {
+    for (int n = first / 8; n < last / 8; n++) {
+        for (int e = 0; e < 4; e++)
+            P_ij[n][e] = exp2_approx(fmaf(c, S_ij[n][e], -rows.cm_i[e / 2]));
+        for (int h = 0; h < 2; h++) sum[h] += P_ij[n][2 * h] + P_ij[n][2 * h + 1];
+    }
+}
+
+// The A operands of P V: keys 16 k .. 16 k + 15 of P_ij, for keys first .. last - 1 of the tile
+static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
+                              int first, int last) {
+    for (int k = first / 16; k < last / 16; k++)
+        for (int e = 0; e < 4; e++) {
+            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
+            packed_P[k][e] = pack(s[0], s[1]);
+        }
+}
+
+// Whether a P_ij of the warp has outgrown its range; not for NaN.
+static __device__ bool outgrown(const float (&sum)[2]) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
+}
+
+// Whether one of the thread's rows has seen no key yet.
+static __device__ bool unseen(const Rows &rows) {
+    return rows.cm_i[0] == CUDART_INF_F || rows.cm_i[1] == CUDART_INF_F;
+}
+
+// O_i = scale_i * O_i
+static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
+    for (int n = 0; n < D / 8; n++)
+        for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
+}
+
+// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// The warp's 16 rows begin at `row` of the tile.
+static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
+                                   const AttentionProblem &p, const Tile &t, int row, int lane) {
+    for (int h = 0; h < 2; h++) {
+        const float l = row_sum(rows.l_i[h]);
+        const int query = t.first_row + row + h * 8 + lane / ROW_LANES;
+        inverse[h] = l == 0 ? 0 : reciprocal_approx(l);
+        if (LSE && lane % ROW_LANES == 0 && query < p.seq_q)
+            LSE[(size_t)t.head * p.seq_q + query] =
+                l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + log2_approx(l));
+    }
+}
+
+// O_i = inverse * O_i, to the warp's own rows of sQ, and from there to memory, 16 bytes at a time
+static __device__ void store_O(element *O, element *sQ, const float (&O_i)[D / 8][4],
+                               const float (&inverse)[2], const AttentionProblem &p, const Tile &t,
+                               int row, int lane) {
+    const int at = row + lane / ROW_LANES;
+    for (int h = 0; h < 2; h++)
+        for (int n = 0; n < D / 8; n++)
+            *(unsigned *)&sQ[tile_at(BR, at + h * 8, n * 8 + lane % ROW_LANES * 2)] =
+                pack(O_i[n][2 * h] * inverse[h], O_i[n][2 * h + 1] * inverse[h]);
+    __syncwarp(); // RAW: the warp's rows of sQ
+    for (int i = lane; i < 16 * CHUNKS; i += 32) {
+        const int query = row + i / CHUNKS, col = i % CHUNKS * VECTOR;
+        if (t.first_row + query < p.seq_q)
+            *(uint4 *)&O[((size_t)t.head * p.seq_q + t.first_row + query) * D + col] =
+                *(const uint4 *)&sQ[tile_at(BR, query, col)];
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    flash_fwd(const element *Q, // [batch, heads, seq_q, D]
+              const element *K, // [batch, kv_heads, seq_kv, D]
+              const element *V, // [batch, kv_heads, seq_kv, D]
+              element *O,       // [batch, heads, seq_q, D]
+              float *LSE,       // [batch, heads, seq_q]
+              AttentionProblem p) {
+    // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
+    extern __shared__ __align__(1024) unsigned char shared[];
+    element *sQ = (element *)shared; // [BR, D] in panels
+    element *sK = sQ + BR * D;       // [BC, D] in panels
+    element *sV = sK + BC * D;       // [BC, D] in panels
+
+    Tile t = tile_of(p, block_index());
+    size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D; // the next tile in K and V
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp * 16;
+
+    // What wgmma reads, and where the thread copies to.
+    const uint64_t Q_at = descriptor(shared_address(sQ), BR * PANEL_ROW);
+    const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
+    const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
+    const int copy_row = threadIdx.x / CHUNKS, copy_col = threadIdx.x % CHUNKS * VECTOR;
+    const unsigned Q_to = shared_address(&sQ[tile_at(BR, copy_row, copy_col)]);
+    const unsigned K_to = shared_address(&sK[tile_at(BC, copy_row, copy_col)]);
+    const unsigned V_to = K_to + BC * ROW_BYTES;
+    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+
+    Rows rows[M_TILES]; // of rows m * 64 + warp_row .. of the block, 16 each
+    float O_i[M_TILES][D / 8][4] = {{{0}}};
+    for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
+    unsigned need_max = 3; // bit m: one of these rows of the warp has seen no key yet
+
+    load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);
+    load_tile<BC>(K_to, K + from, p.seq_kv - t.last);
+    cp_async_commit_group();
+#pragma unroll 1
+    for (int j = t.last; j >= 0; j -= BC) {
+        cp_async_wait_group<0>();
+        fence_proxy_async();
+        __syncthreads(); // RAW: sQ, sK of this tile; WAR: sV of the tile before
+        load_tile<BC>(V_to, V + from, p.seq_kv - j);
+        from -= BC * D;
+        cp_async_commit_group();
+
+        // S_ij = Q_i K_j^T   [BR, BC], AT_ONCE m64 tiles under way
+        float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
+        unsigned packed_P[M_TILES][BC / 16][4];
+#pragma unroll
+        for (int m = 0; m < AT_ONCE; m++)
+            product_QK(S_ij[m], Q_at + m * (64 * PANEL_ROW / 16), K_at);
+#pragma unroll
+        for (int m = 0; m < M_TILES; m++) {
+            wgmma_wait_group<AT_ONCE - 1>(S_ij[m]);
+            if (m == M_TILES - 1) {
+                __syncthreads(); // WAR: sK of this tile
+                if (j > 0) load_tile<BC>(K_to, K + from, BC);
+                cp_async_commit_group();
+            }
+            if (j + BC > visible_keys(p, t.first_row + m * 64)) { // the mask crosses this tile
+                const int row = tile_of(p, block_index()).first_row + m * 64 + warp_row;
+                mask(S_ij[m], p, row, j, lane);
+            }
+            if (need_max >> m & 1) {
+                update_maxima(rows[m], S_ij[m], c, 0, BC);
+                rescale(O_i[m], rows[m]);
+                if (!__any_sync(0xffffffff, unseen(rows[m]))) need_max -= 1 << m;
+            }
+            float sum[2] = {0};
+            exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
+            pack_P(packed_P[m], P_ij[m], 0, BC);
+            if (outgrown(sum)) {
+                update_maxima(rows[m], S_ij[m], c, 0, BC);
+                rescale(O_i[m], rows[m]);
+                sum[0] = sum[1] = 0;
+                exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
+                pack_P(packed_P[m], P_ij[m], 0, BC);
+            }
+            for (int h = 0; h < 2; h++) rows[m].l_i[h] += sum[h];
+
+            // O_i = O_i + P_ij V_j   [BR, D]
+            if (m == 0) {
+                cp_async_wait_group<0>();
+                fence_proxy_async();
+                __syncthreads(); // RAW: sV of this tile
+            }
+            product_PV(O_i[m], packed_P[m], V_at);
+            if (m + AT_ONCE < M_TILES)
+                product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * (64 * PANEL_ROW / 16), K_at);
+        }
+#pragma unroll
+        for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
+    }
+
+    t = tile_of(p, block_index());
+#pragma unroll
+    for (int m = 0; m < M_TILES; m++) {
+        float inverse[2];
+        finish_rows(inverse, rows[m], LSE, p, t, m * 64 + warp_row, lane);
+        store_O(O, sQ, O_i[m], inverse, p, t, m * 64 + warp_row, lane);
+    }
+}
+
+const AttentionKernel attention_kernels[] = {
+    {"flash_fwd", (const void *)flash_fwd, THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+
+const char *attention_supports(const AttentionProblem *p, int compute_capability) {
+    if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
+    if ((long long)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
+        return "needs more than 2^31 - 1 blocks";
+    return NULL;
+}
+
+size_t attention_workspace_bytes(const AttentionProblem *p) {
+    (void)p;
+    return 0;
+}
+
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                             cudaStream_t stream) {
+    (void)workspace;
+    const unsigned blocks = ceil_div(p->seq_q, BR) * p->heads * p->batch;
+    const cudaError_t error =
+        cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+    if (error != cudaSuccess) return error;
+    flash_fwd<<<blocks, THREADS, SHARED_BYTES, stream>>>(
+        (const element *)t->Q, (const element *)t->K, (const element *)t->V, (element *)t->O,
+        t->LSE, *p);
+    return cudaGetLastError();
+}

@@ -1,0 +1,750 @@
+// Stage 16: persistent
+// Idea:     blocks that stay. One block per SM takes query tiles until none is left. Q comes a tile
+//           ahead, the first Q K^T of the next tile is issued with the last P V of this one, and O
+//           leaves by TMA under the next tile. Which tile comes when decides how much of K and V
+//           is found in L2, and how long the last SMs work alone.
+// Before:   every block of stage 15 begins and ends with idle tensor cores, and the last blocks
+//           leave SMs without work.
+// Look for: one block per SM in the launch; an ATOMG, the next Q K^T and UTMASTG inside the loop.
+// Limits:   needs sm_90a: compute capability 9.0 and nothing else.
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cudaTypedefs.h>
+#include <limits.h>
+#include <math_constants.h>
+#include <stdint.h>
+
+#include "attention.h"
+
+#if ELEMENT_BF16
+typedef __nv_bfloat16 element;
+#else
+typedef __half element;
+#endif
+
+constexpr int D = HEAD_DIM;
+constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers per block, 64 query rows each
+constexpr int BC = 128;                          // keys per tile
+constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128;
+// Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
+constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
+constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
+constexpr int VECTOR = 8;            // elements in 128 bits
+constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
+constexpr int PANEL_ROW = PANEL * 2; // bytes
+constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
+constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
+// The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
+constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
+
+constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
+constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
+constexpr int TILES = 4;                     // query tiles known to the block
+constexpr int L2_BYTES = 32 << 20;           // for keys and values: about half of L2
+constexpr int MAX_GROUP = 32;                // heads; with more, all begin with keys not in L2 yet
+constexpr int Q_BYTES = 64 * D * sizeof(element); // of a warpgroup
+constexpr int TILE_BYTES = BC * D * sizeof(element);
+constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYTES; // Q twice, O
+
+static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+// The number of keys that query `row` sees: columns 0 .. visible - 1.
+static __device__ int visible_keys(const AttentionProblem &p, int row) {
+    return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
+}
+
+// The KV head that query head `head` (of batch * heads) reads.
+static __device__ size_t kv_head(const AttentionProblem &p, int head) {
+    return (size_t)(head / p.heads) * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
+}
+
+// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator.
+static __device__ float row_sum(float value) {
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, lanes);
+    return value;
+}
+
+static __device__ float row_max(float value) {
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
+    return value;
+}
+
+// 2^x, log2(x) and 1 / x. Denormal numbers are zeros: without .ftz each costs three instructions
+// more.
+#define APPROX(name, instruction)                                      \
+    static __device__ float name(float x) {                            \
+        float y;                                                       \
+        asm(instruction ".approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); \
+        return y;                                                      \
+    }
+APPROX(exp2_approx, "ex2")
+APPROX(log2_approx, "lg2")
+APPROX(reciprocal_approx, "rcp")
+
+// A query tile: rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
+typedef struct Tile {
+    int head, first_row;
+    int last; // first key of the last key tile; rows without keys have one tile, masked as a whole.
+              // Negative: there is no query tile
+} Tile;
+
+// Query tile number `index` in the order in which they are taken: `group` heads, in a group from
+// the last rows, which see most keys in a causal problem, to the first.
+static __device__ Tile tile_of(const AttentionProblem &p, int BR, int group, int index) {
+    const int row_tiles = ceil_div(p.seq_q, BR), first = index / (row_tiles * group) * group;
+    const int heads = min(group, p.heads * p.batch - first), rest = index - first * row_tiles;
+    Tile t = {0, 0, -1};
+    if (index >= row_tiles * p.heads * p.batch) return t;
+    t.head = first + rest % heads;
+    t.first_row = (row_tiles - 1 - rest / heads) * BR;
+    t.last = max(ceil_div(visible_keys(p, t.first_row + BR - 1), BC) - 1, 0) * BC;
+    return t;
+}
+
+// Two floats, rounded, in one register: `low` in the low half.
+static __device__ unsigned pack(float low, float high) {
+#if ELEMENT_BF16
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+#else
+    const __half2 pair = __floats2half2_rn(low, high);
+#endif
+    return *(const unsigned *)&pair;
+}
+
+static __device__ unsigned shared_address(const void *p) {
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+// mbarrier (PTX ISA 9.7.13.15): a phase ends when all `count` arrivals and all expected bytes came.
+static __device__ void mbarrier_init(uint64_t *barrier, int count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+                 "r"(count)
+                 : "memory");
+}
+
+static __device__ void fence_mbarrier_init() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+        "r"(bytes)
+        : "memory");
+}
+
+// Lane 0 arrives for its warp. A predicate, not a branch: the warp must not look divergent to
+// ptxas.
+static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
+    asm volatile(
+        "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
+        "@first mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(shared_address(barrier)),
+        "r"(lane)
+        : "memory");
+}
+
+// Waits for the end of the phase of this parity: 0 for the first, then 1, 0, ...
+static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again;\n"
+                 "}" ::"r"(shared_address(barrier)),
+                 "r"(parity)
+                 : "memory");
+}
+
+// Whether that phase has ended. A wait costs its latency; this question can be asked early.
+static __device__ bool mbarrier_test(uint64_t *barrier, int parity) {
+    int ended;
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+                 "selp.b32 %0, 1, 0, done;\n"
+                 "}"
+                 : "=r"(ended)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return ended;
+}
+
+// N buffers between the producer and the consumers. Use n is use n / N of buffer n % N.
+template <int N> struct Ring {
+    uint64_t full[N], empty[N]; // filled; released by all its readers, warps or threads
+};
+
+template <int N> static __device__ void ring_init(Ring<N> &ring, int readers) {
+    for (int i = 0; i < N; i++) {
+        mbarrier_init(&ring.full[i], 1);
+        mbarrier_init(&ring.empty[i], readers);
+    }
+}
+
+template <int N> static __device__ void wait_full(Ring<N> &ring, unsigned n) {
+    mbarrier_wait(&ring.full[n % N], n / N % 2);
+}
+
+// Returns immediately for the first N uses: buffers start empty.
+template <int N> static __device__ void wait_empty(Ring<N> &ring, unsigned n) {
+    mbarrier_wait(&ring.empty[n % N], 1 - n / N % 2);
+}
+
+// For the warp; a thread that reads alone passes 0 as its lane.
+template <int N> static __device__ void release(Ring<N> &ring, unsigned n, int lane) {
+    mbarrier_arrive(&ring.empty[n % N], lane);
+}
+
+template <int N> static __device__ bool is_full(Ring<N> &ring, unsigned n) {
+    return mbarrier_test(&ring.full[n % N], n / N % 2);
+}
+
+// The turn to issue wgmma goes round the consumer warpgroups: each has a named barrier, at which it
+// waits and the one before it arrives. Number 0 is __syncthreads.
+static __device__ void wait_for_turn(int warpgroup) {
+    asm volatile("bar.sync %0, 256;" ::"r"(1 + warpgroup) : "memory");
+}
+
+static __device__ void give_turn(int warpgroup) {
+    asm volatile("bar.arrive %0, 256;" ::"r"(1 + warpgroup) : "memory");
+}
+
+// setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
+static __device__ void setmaxnreg_dec() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+}
+
+static __device__ void setmaxnreg_inc() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+}
+
+// TMA (PTX ISA 9.7.9.27.1.2): the box of `map` that begins at `row` of one head, to a tile; the
+// bytes count for `barrier`. Rows beyond the end arrive as zeros.
+static __device__ void tma_load(void *tile, const CUtensorMap *map, uint64_t *barrier, int row,
+                                int head) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %3, %5}], [%2];" ::"r"(shared_address(tile)),
+                 "l"(map), "r"(shared_address(barrier)), "n"(0), "r"(row), "r"(head)
+                 : "memory");
+}
+
+// TMA back: the box of `map` that begins at `row` and column panel * PANEL, as one bulk group of
+// the elected lane. Rows beyond the end are not written.
+static __device__ void tma_store(const CUtensorMap *map, const void *tile, int row, int panel,
+                                 int head) {
+    asm volatile("{\n.reg .pred one;\nelect.sync _|one, 0xffffffff;\n"
+                 "@one cp.async.bulk.tensor.4d.global.shared::cta.bulk_group "
+                 "[%0, {%2, %3, %4, %5}], [%1];\n"
+                 "@one cp.async.bulk.commit_group;\n}" ::"l"(map),
+                 "r"(shared_address(tile)), "n"(0), "r"(row), "r"(panel), "r"(head)
+                 : "memory");
+}
+
+// Waits until the lane's stores have read shared memory.
+static __device__ void tma_store_wait() {
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+// Makes stores to shared memory visible to the copy engine.
+static __device__ void fence_proxy_async() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// stmatrix.x4 (PTX ISA 9.7.14.5.16): the reverse of ldmatrix.x4.
+static __device__ void stmatrix_x4(unsigned row, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
+// wgmma (PTX ISA 9.7.15). The results may be touched only after a wait, operands in registers and
+// accumulators only before the fence.
+static __device__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+static __device__ void wgmma_commit_group() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Waits until at most `groups` groups are not complete. The compiler may not read `c` before.
+template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[N][4]) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
+    for (int n = 0; n < N; n++)
+        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
+}
+
+// The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle, as
+// TMA writes it: 8 rows of a panel are 1024 bytes, the next panel is `panel_bytes` further.
+static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
+    return 1ull << 62 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)(panel_bytes >> 4) << 16 |
+           (at & 0x3ffff) >> 4;
+}
+
+#if ELEMENT_BF16
+#define TYPES "f32.bf16.bf16"
+#else
+#define TYPES "f32.f16.f16"
+#endif
+#define F4(c, n) "+f"((c)[n][0]), "+f"((c)[n][1]), "+f"((c)[n][2]), "+f"((c)[n][3])
+#define F16(c, n) F4(c, n), F4(c, n + 1), F4(c, n + 2), F4(c, n + 3)
+#define F32(c, n) F16(c, n), F16(c, n + 4)
+#define R32                                                                                      \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, " \
+    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define R64                                                                                       \
+    R32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, " \
+        "%49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+// C [64, N] (+)= A [64, 16] B [N, 16]^T, both in shared memory. A warp holds 16 rows; C is
+// in its lanes as N / 8 accumulators of mma.m16n8k16 side by side.
+template <int TILES_N>
+static __device__ void wgmma_m64nNk16_ss(float (&c)[TILES_N][4], uint64_t a, uint64_t b, bool add) {
+    if constexpr (TILES_N == 16)
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n128k16." TYPES " {" R64 "}, %64, %65, add, "
+                     "1, 1, 0, 0;\n}"
+                     : F32(c, 0), F32(c, 8)
+                     : "l"(a), "l"(b), "r"((int)add));
+    else
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n64k16." TYPES " {" R32 "}, %32, %33, add, "
+                     "1, 1, 0, 0;\n}"
+                     : F32(c, 0)
+                     : "l"(a), "l"(b), "r"((int)add));
+}
+
+// C [64, N] += A [64, 16] B [16, N]: A in registers, B in shared memory, rows of N columns.
+template <int TILES_N>
+static __device__ void wgmma_m64nNk16_rs(float (&c)[TILES_N][4], const unsigned (&a)[4],
+                                         uint64_t b) {
+    if constexpr (TILES_N == 16)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n128k16." TYPES " {" R64 "}, "
+                     "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+                     : F32(c, 0), F32(c, 8)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+    else
+        asm volatile("wgmma.mma_async.sync.aligned.m64n64k16." TYPES " {" R32 "}, "
+                     "{%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+                     : F32(c, 0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+// Where element (row, col) of a tile of `rows` rows is stored in shared memory: panels, 16-byte
+// chunks swizzled.
+static __device__ int tile_at(int rows, int row, int col) {
+    return (col / PANEL * rows + row) * PANEL + (col % PANEL ^ (row & 7) * 8);
+}
+
+// Has the copy engine fill the next buffer of a ring from `row` of one head on, once it is free.
+template <int N>
+static __device__ void load_tile(unsigned char *buffers, const CUtensorMap *map, Ring<N> &ring,
+                                 unsigned n, int bytes, int row, int head) {
+    wait_empty(ring, n);
+    mbarrier_arrive_expect_tx(&ring.full[n % N], bytes);
+    tma_load(buffers + n % N * bytes, map, &ring.full[n % N], row, head);
+}
+
+// S_ij = Q_i K_j^T   [64, BC] per warpgroup; a step is 32 bytes to the right, or a panel
+static __device__ void product_QK(float (&S_ij)[BC / 8][4], uint64_t Q_at, uint64_t K_at) {
+    wgmma_fence();
+    for (int k = 0; k < D; k += 16)
+        wgmma_m64nNk16_ss(S_ij,
+                          Q_at + (k / PANEL * MAX_WARPGROUPS * 64 * PANEL_ROW + k % PANEL * 2) / 16,
+                          K_at + (k / PANEL * BC * PANEL_ROW + k % PANEL * 2) / 16, k > 0);
+    wgmma_commit_group();
+}
+
+// O_i = O_i + P_ij V_j   [64, D] per warpgroup; a step is 16 rows down
+static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packed_P)[BC / 16][4],
+                                  uint64_t V_at) {
+    wgmma_fence();
+    for (int k = 0; k < BC / 16; k++)
+        wgmma_m64nNk16_rs(O_i, packed_P[k], V_at + k * 16 * PANEL_ROW / 16);
+    wgmma_commit_group();
+}
+
+// What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
+// Before the first key m_i is infinite, so that P_ij is 0.
+typedef struct Rows {
+    float cm_i[2], l_i[2], scale_i[2];
+} Rows;
+
+static __device__ void clear_rows(Rows &rows) {
+    for (int h = 0; h < 2; h++) {
+        rows.cm_i[h] = CUDART_INF_F;
+        rows.l_i[h] = 0;
+    }
+}
+
+// S_ij = -inf where a row does not see the key.
+// The warp's 16 rows begin at `row`, the tile's keys at j.
+static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
+                            int lane) {
+    for (int h = 0; h < 2; h++) {
+        const int visible =
+            visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
+        for (int n = 0; n < BC / 8; n++)
+            for (int e = 0; e < 2; e++)
+                if (n * 8 + e >= visible) S_ij[n][2 * h + e] = -CUDART_INF_F;
+    }
+}
+
+// m_i = max(m_i, rowmax(S_ij)), l_i = scale_i * l_i, for keys first .. last - 1 of the tile
+static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4], float c, int first,
+                                     int last) {
+    for (int h = 0; h < 2; h++) {
+        float m_new = -CUDART_INF_F;
+        for (int n = first / 8; n < last / 8; n++)
+            m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
+        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
+        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
+        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new); // 1: O_i, l_i are 0
+        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
+}
+
+// P_ij = exp(S_ij - m_i), sum = sum + rowsum(P_ij), for keys first .. last - 1 of the tile
+static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
+                                    const float (&S_ij)[BC / 8][4], const Rows &rows, float c,
+                                    int first, int last) {
+    for (int n = first / 8; n < last / 8; n++) {
+        for (int e = 0; e < 4; e++)
+            P_ij[n][e] = exp2_approx(fmaf(c, S_ij[n][e], -rows.cm_i[e / 2]));
+        for (int h = 0; h < 2; h++) sum[h] += P_ij[n][2 * h] + P_ij[n][2 * h + 1];
+    }
+}
+
+// The A operands of P V: keys 16 k .. 16 k + 15 of P_ij, for keys first .. last - 1 of the tile
+static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
+                              int first, int last) {
+    for (int k = first / 16; k < last / 16; k++)
+        for (int e = 0; e < 4; e++) {
+            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
+            packed_P[k][e] = pack(s[0], s[1]);
+        }
+}
+
+// Whether a P_ij of the warp has outgrown its range; not for NaN.
+static __device__ bool outgrown(const float (&sum)[2]) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
+}
+
+// Whether one of the thread's rows has seen no key yet.
+static __device__ bool unseen(const Rows &rows) {
+    return rows.cm_i[0] == CUDART_INF_F || rows.cm_i[1] == CUDART_INF_F;
+}
+
+static __device__ void clear(float (&O_i)[D / 8][4]) {
+    for (int n = 0; n < D / 8; n++)
+        for (int e = 0; e < 4; e++) O_i[n][e] = 0;
+}
+
+// O_i = scale_i * O_i
+static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
+    for (int n = 0; n < D / 8; n++)
+        for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
+}
+
+// ptxas would move the wait for P V up, before all exponentials, because it depends on nothing that
+// ptxas sees: 0.9 of the speed. This store depends on them and never happens: no sum is negative.
+static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
+    asm volatile("{\n.reg .pred never;\nsetp.lt.f32 never, %0, 0f00000000;\n"
+                 "@never st.shared.f32 [%1], %0;\n}" ::"f"(rows.l_i[0] + (sum[0] + sum[1])),
+                 "r"(0)
+                 : "memory");
+}
+
+// A shuffle tells ptxas that all lanes have the same value.
+static __device__ int same(int value) { return __shfl_sync(0xffffffff, value, 0); }
+
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf. The warp's 16 rows
+// begin at `row` of the tile. Predicates, not branches: wgmma is under way, and the warp must not
+// look divergent to ptxas.
+static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
+                                   const AttentionProblem &p, const Tile &t, int row, int lane) {
+    const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
+    for (int h = 0; h < 2; h++) {
+        const float l = sum[h];
+        const int query = t.first_row + row + h * 8 + lane / ROW_LANES;
+        const float value = l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + log2_approx(l));
+        const int wanted = LSE && lane % ROW_LANES == 0 && query < p.seq_q;
+        inverse[h] = reciprocal_approx(l == 0 ? CUDART_INF_F : l);
+        asm volatile(
+            "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
+            "@wanted st.global.f32 [%0], %1;\n}" ::"l"(&LSE[(size_t)t.head * p.seq_q + query]),
+            "f"(value), "r"(wanted)
+            : "memory");
+    }
+}
+
+// O_i = inverse * O_i, to the warp's part of sO, and from there to memory by TMA
+static __device__ void store_O(const CUtensorMap *O, unsigned char *sO,
+                               const float (&O_i)[D / 8][4], const float (&inverse)[2],
+                               const Tile &t, int row, int lane) {
+    unsigned char *to = sO + row * D * sizeof(element); // [16, D] in panels
+    const unsigned at = shared_address(to + tile_at(16, lane % 16, lane / 16 * VECTOR) * 2);
+    tma_store_wait(); // WAR: the warp's part of sO, by the copy engine
+    __syncwarp();
+    for (int n = 0; n < D / 8; n += 2) {
+        const unsigned r[4] = {pack(O_i[n][0] * inverse[0], O_i[n][1] * inverse[0]),
+                               pack(O_i[n][2] * inverse[1], O_i[n][3] * inverse[1]),
+                               pack(O_i[n + 1][0] * inverse[0], O_i[n + 1][1] * inverse[0]),
+                               pack(O_i[n + 1][2] * inverse[1], O_i[n + 1][3] * inverse[1])};
+        stmatrix_x4((at ^ n % 8 * 16) + n / 8 * 16 * PANEL_ROW, r);
+    }
+    fence_proxy_async();
+    __syncwarp(); // RAW: the warp's part of sO, by the copy engine
+    const int first_row = same(t.first_row), head = same(t.head);
+    for (int panel = 0; panel < D / PANEL; panel++)
+        tma_store(O, to + panel * 16 * PANEL_ROW, first_row + row, panel, head);
+}
+
+static __global__ void __launch_bounds__(MAX_THREADS, 1)
+    flash_fwd(const __grid_constant__ CUtensorMap Q, // [batch, heads, seq_q, D]
+              const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
+              const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
+              const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
+              float *LSE,                            // [batch, heads, seq_q]
+              int *next,                             // tiles taken beyond the first of each block
+              int group,                             // heads, see tile_of
+              AttentionProblem p) {
+    // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const int WARPGROUPS = blockDim.x / 128 - 1, BR = 64 * WARPGROUPS; // of this launch
+    unsigned char *sQ = shared;                            // [2 buffers, BR, D] in panels
+    unsigned char *sK = sQ + 2 * MAX_WARPGROUPS * Q_BYTES; // [DEPTH, BC, D] in panels
+    unsigned char *sV = sK + DEPTH * TILE_BYTES;           // [DEPTH, BC, D] in panels
+    unsigned char *sO = sV + DEPTH * TILE_BYTES;           // [warps, 16, D] in panels
+    __shared__ Ring<2> ring_Q;
+    __shared__ Ring<DEPTH> ring_K, ring_V;
+    __shared__ Ring<TILES> ring_tile;
+    __shared__ Tile tiles[TILES];
+
+    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
+    const int warpgroup = warp / 4, warp_row = warp * 16;
+
+    if (threadIdx.x == 0) {
+        ring_init(ring_Q, 4 * WARPGROUPS);
+        ring_init(ring_K, 4 * WARPGROUPS);
+        ring_init(ring_V, 4 * WARPGROUPS);
+        ring_init(ring_tile, 128 * WARPGROUPS + 1); // every thread that reads it
+        fence_mbarrier_init();
+    }
+    __syncthreads(); // RAW: the barriers
+
+    // ---- Producer: one thread takes query tiles and asks for Q, a whole tile ahead, for which it
+    // must not wait in line with K and V. Another thread asks for these.
+    if (warpgroup == WARPGROUPS) {
+        setmaxnreg_dec();
+        if (threadIdx.x % 128 == 0) {
+            int index = blockIdx.x;
+#pragma unroll 1
+            for (unsigned n = 0; true; n++) {
+                wait_empty(ring_Q, n); // a tile taken too early would be missing in other blocks
+                wait_empty(ring_tile, n);
+                if (n > 0) index = atomicAdd(next, 1) + gridDim.x;
+                const Tile t = tiles[n % TILES] = tile_of(p, BR, group, index);
+                mbarrier_arrive(&ring_tile.full[n % TILES], 0);
+                if (t.last < 0) break;
+                load_tile(sQ, &Q, ring_Q, n, WARPGROUPS * Q_BYTES, t.first_row, t.head);
+            }
+        } else if (threadIdx.x % 128 == 32) {
+            unsigned step_K = 0, step_V = 0; // uses of the rings
+#pragma unroll 1
+            for (unsigned n = 0; true; n++) {
+                wait_full(ring_tile, n);
+                const Tile t = tiles[n % TILES];
+                release(ring_tile, n, 0);
+                if (t.last < 0) break;
+                const int kv = kv_head(p, t.head);
+#pragma unroll 1
+                for (int j = t.last + BC; j >= 0; j -= BC) { // K is one tile ahead of V
+                    if (j > 0) load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, kv);
+                    if (j <= t.last) load_tile(sV, &V, ring_V, step_V++, TILE_BYTES, j, kv);
+                }
+            }
+        }
+        return;
+    }
+
+    // ---- Consumers
+    setmaxnreg_inc();
+    // What wgmma reads.
+    const uint64_t Q_at =
+        descriptor(shared_address(sQ) + warpgroup * 64 * PANEL_ROW, BR * PANEL_ROW);
+    const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
+    const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
+    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+
+    Rows rows; // of rows warp_row .. of the tile, 16
+    float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
+    unsigned packed_P[BC / 16][4];
+    clear_rows(rows);
+    if (warpgroup == 0) give_turn(0);
+
+    // The first Q K^T, under which nothing can hide
+    wait_full(ring_tile, 0); // RAW: tiles
+    int first_row = same(tiles[0].first_row) + warpgroup * 64, last = same(tiles[0].last), j = last;
+    wait_full(ring_Q, 0); // RAW: sQ
+    wait_full(ring_K, 0); // RAW: sK of the last tile
+    product_QK(S_ij, Q_at, K_at);
+    wgmma_wait_group<0>(S_ij);
+    release(ring_K, 0, lane);
+    if (j + BC > visible_keys(p, first_row)) mask(S_ij, p, first_row + warp % 4 * 16, j, lane);
+    update_maxima(rows, S_ij, c, 0, BC);
+    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+    pack_P(packed_P, P_ij, 0, BC);
+    bool need_max = __any_sync(0xffffffff, unseen(rows)); // a row of the warp has seen no key yet
+    bool grown = false;                                   // O_i has still to be rescaled
+    float limit = -1;         // LIMIT, or less than any sum if there is something rare to do
+    unsigned n = 0, step = 0; // uses of the rings of tiles and Q; of K and V
+#pragma unroll 1
+    while (true) {
+        const bool end = j == 0; // of the query tile: S_ij is next that of the next one
+        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not four
+            if (grown) rescale(O_i, rows);
+            if (outgrown(sum)) {
+                update_maxima(rows, S_ij, c, 0, BC);
+                rescale(O_i, rows);
+                sum[0] = sum[1] = 0;
+                exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+                pack_P(packed_P, P_ij, 0, BC);
+            }
+            if (end) {
+                wait_full(ring_tile, n + 1); // RAW: tiles
+                last = same(tiles[(n + 1) % TILES].last);
+                if (last < 0) break;
+                n++;
+                first_row = same(tiles[n % TILES].first_row) + warpgroup * 64;
+                wait_full(ring_Q, n); // RAW: sQ
+            }
+            wait_full(ring_K, step + 1); // RAW: sK of the next tile
+            wait_full(ring_V, step);     // RAW: sV of this tile
+        }
+        for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
+        j = end ? last : j - BC;
+
+        // S_ij = Q_i K_j^T of the next tile, O_i = O_i + P_ij V_j of this one   [64, BC], [64, D]
+        wait_for_turn(warpgroup);
+        product_QK(S_ij, Q_at + n % 2 * (WARPGROUPS * Q_BYTES / 16),
+                   K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
+        product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
+        give_turn(warpgroup + 1 == WARPGROUPS ? 0 : warpgroup + 1);
+
+        const bool crossed = j + BC > visible_keys(p, first_row);
+        wgmma_wait_group<1>(S_ij);
+        release(ring_K, step + 1, lane);
+        grown = false;
+        if (end || crossed || need_max) { // one branch, not three
+            if (end) {
+                release(ring_Q, n - 1, lane);
+                finish_rows(inverse, rows, LSE, p, tiles[(n - 1) % TILES], warp_row, lane);
+                clear_rows(rows);
+            }
+            if (crossed) mask(S_ij, p, first_row + warp % 4 * 16, j, lane);
+            if (end || need_max) {
+                grown = !end; // P V is under way: rescaling has to wait
+                update_maxima(rows, S_ij, c, 0, BC);
+                need_max = __any_sync(0xffffffff, unseen(rows));
+            }
+        }
+        sum[0] = sum[1] = 0;
+        exponentials(P_ij, sum, S_ij, rows, c, 0, UNDER_PV);
+        pin(rows, sum);
+        wgmma_wait_group<0>(O_i);
+        release(ring_V, step++, lane);
+        const bool ready = is_full(ring_K, step + 1) & is_full(ring_V, step);
+        limit = !ready || j == 0 || grown ? -1 : LIMIT;
+        pack_P(packed_P, P_ij, 0, UNDER_PV);
+        exponentials(P_ij, sum, S_ij, rows, c, UNDER_PV, BC);
+        pack_P(packed_P, P_ij, UNDER_PV, BC);
+        if (end) {
+            store_O(&O, sO, O_i, inverse, tiles[(n - 1) % TILES], warp_row, lane);
+            mbarrier_arrive(&ring_tile.empty[(n - 1) % TILES], 0); // every thread has read it
+            clear(O_i);
+        }
+    }
+    // The last P V
+    for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
+    wait_full(ring_V, step); // RAW: sV of the first tile
+    product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
+    finish_rows(inverse, rows, LSE, p, tiles[n % TILES], warp_row, lane);
+    wgmma_wait_group<0>(O_i);
+    store_O(&O, sO, O_i, inverse, tiles[n % TILES], warp_row, lane);
+    tma_store_wait();
+}
+
+const AttentionKernel attention_kernels[] = {
+    {"flash_fwd", (const void *)flash_fwd, MAX_THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+
+// Short causal problems waste less of tiles of 128 rows than of 192.
+static int warpgroups_for(const AttentionProblem *p) {
+
+    return CAUSAL && p->seq_q <= 2048 ? 2 : MAX_WARPGROUPS;
+}
+
+const char *attention_supports(const AttentionProblem *p, int compute_capability) {
+    if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
+    if ((long long)ceil_div(p->seq_q, 64 * warpgroups_for(p)) * p->heads * p->batch > INT_MAX)
+        return "needs more than 2^31 - 1 blocks";
+    return NULL;
+}
+
+size_t attention_workspace_bytes(const AttentionProblem *p) {
+    (void)p;
+    return sizeof(int); // the tile counter
+}
+
+// A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
+// [heads][D / PANEL][seq][PANEL], of which a box is `panels` panels of `rows` rows of one head.
+static cudaError_t encode_map(CUtensorMap *map, const void *M, int heads, int seq, int rows,
+                              int panels) {
+    void *encode = NULL;
+    cudaDriverEntryPointQueryResult found;
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode,
+                                                               12000, cudaEnableDefault, &found);
+    if (error != cudaSuccess) return error;
+    if (!encode) return cudaErrorNotSupported;
+    const cuuint64_t row_bytes = D * sizeof(element);
+    const cuuint64_t size[] = {PANEL, (cuuint64_t)seq, D / PANEL, (cuuint64_t)heads};
+    const cuuint64_t stride[] = {row_bytes, PANEL_ROW, row_bytes * seq};
+    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, (cuuint32_t)panels, 1};
+    const cuuint32_t step[] = {1, 1, 1, 1};
+    const CUresult result = ((PFN_cuTensorMapEncodeTiled_v12000)encode)(
+        map, ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4,
+        (void *)M, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                             cudaStream_t stream) {
+    const int warpgroups = warpgroups_for(p), BR = 64 * warpgroups;
+    CUtensorMap Q, K, V, O;
+    const int heads = p->batch * p->heads, kv_heads = p->batch * p->kv_heads;
+    cudaError_t error = encode_map(&Q, t->Q, heads, p->seq_q, BR, D / PANEL);
+    if (error == cudaSuccess) error = encode_map(&K, t->K, kv_heads, p->seq_kv, BC, D / PANEL);
+    if (error == cudaSuccess) error = encode_map(&V, t->V, kv_heads, p->seq_kv, BC, D / PANEL);
+    if (error == cudaSuccess) error = encode_map(&O, t->O, heads, p->seq_q, 16, 1);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     SHARED_BYTES);
+    int device = 0, blocks = 0;
+    if (error == cudaSuccess) error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess) error = cudaMemsetAsync(workspace, 0, sizeof(int), stream);
+    if (error != cudaSuccess) return error;
+    const int tiles = ceil_div(p->seq_q, BR) * heads;
+    if (tiles < blocks) blocks = tiles; // else one an SM, the rest of the tiles by the counter
+    // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
+    // values fit L2. Full: one, so that blocks read the same keys at the same time.
+    const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
+    const int group = CAUSAL ? (int)(fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : fit) : 1;
+    flash_fwd<<<blocks, (warpgroups + 1) * 128, SHARED_BYTES, stream>>>(
+        Q, K, V, O, t->LSE, (int *)workspace, group, *p);
+    return cudaGetLastError();
+}
