@@ -86,8 +86,7 @@ template <int groups> static __device__ void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Where element (row, col) of a tile is stored in shared memory. The XOR moves whole chunks of 16
-// bytes, 8 elements or 4 floats, so 128-bit accesses stay possible.
+// Where element (row, col) of a tile is stored in shared memory: 16-byte chunks, swizzled.
 static __device__ int tile_at(int row, int col) { return row * D + (col ^ (row & 7) * 8); }
 static __device__ int P_at(int row, int col) { return row * BC + (col ^ (row & 7) * 4); }
 
