@@ -23,11 +23,11 @@ constexpr int BR = 64;   // query rows per block
 constexpr int BC = 64;   // keys per tile
 constexpr int WARPS = 4; // per block
 constexpr int THREADS = WARPS * 32;
-constexpr int TX = 16;        // threads side by side: columns tx, tx + 16, ... of S
-constexpr int TY = 8;         // threads on top of each other: rows ty, ty + 8, ... of S and O
+constexpr int TX = 16;        // threads side by side: S_ij[r][key] is column tx + key * TX
+constexpr int TY = 8;         // threads on top of each other: S_ij[r], O_i[r] are row ty + r * TY
 constexpr int ROWS = BR / TY; // micro-tile of S: ROWS x COLS
 constexpr int COLS = BC / TX;
-constexpr int O_COLS = D / TX; // micro-tile of O: ROWS x O_COLS, columns tx * O_COLS onwards
+constexpr int O_COLS = D / TX; // micro-tile of O: ROWS x O_COLS; [r][c] is column tx * O_COLS + c
 constexpr int VECTOR = 8;      // elements in 128 bits
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element) + BR * BC * sizeof(float);
@@ -86,8 +86,7 @@ template <int groups> static __device__ void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Where element (row, col) of a tile is stored in shared memory. The XOR moves whole chunks of 16
-// bytes, 8 elements or 4 floats, so 128-bit accesses stay possible.
+// Where element (row, col) of a tile is stored in shared memory: 16-byte chunks, swizzled.
 static __device__ int tile_at(int row, int col) { return row * D + (col ^ (row & 7) * 8); }
 static __device__ int P_at(int row, int col) { return row * BC + (col ^ (row & 7) * 4); }
 
@@ -141,44 +140,37 @@ static __global__ void __launch_bounds__(THREADS)
         // S_ij = scale * Q_i K_j^T   [ROWS, COLS] per thread
         float S_ij[ROWS][COLS] = {{0}};
 #pragma unroll 2
-        for (int c = 0; c < D; c += VECTOR) {
+        for (int col = 0; col < D; col += VECTOR) {
             float k[COLS][VECTOR];
-#pragma unroll
-            for (int n = 0; n < COLS; n++) load_floats(k[n], &sK[tile_at(tx + n * TX, c)]);
-#pragma unroll
+            for (int key = 0; key < COLS; key++)
+                load_floats(k[key], &sK[tile_at(tx + key * TX, col)]);
             for (int r = 0; r < ROWS; r++) {
                 float q[VECTOR];
-                load_floats(q, &sQ[tile_at(ty + r * TY, c)]);
-#pragma unroll
-                for (int n = 0; n < COLS; n++)
-#pragma unroll
-                    for (int e = 0; e < VECTOR; e++) S_ij[r][n] += q[e] * k[n][e];
+                load_floats(q, &sQ[tile_at(ty + r * TY, col)]);
+                for (int key = 0; key < COLS; key++)
+                    for (int c = 0; c < VECTOR; c++) S_ij[r][key] += q[c] * k[key][c];
             }
         }
 
         // m_i = max(m_i, rowmax(S_ij)), P_ij = exp(S_ij - m_i), l_i = scale_i * l_i + rowsum(P_ij)
-#pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const int row = ty + r * TY, visible = visible_keys(p, first_row + row) - j;
             float m_new = m_i[r];
-#pragma unroll
-            for (int n = 0; n < COLS; n++) {
-                S_ij[r][n] = tx + n * TX < visible ? S_ij[r][n] * p.scale : -CUDART_INF_F;
-                m_new = fmaxf(m_new, S_ij[r][n]);
+            for (int key = 0; key < COLS; key++) {
+                S_ij[r][key] = tx + key * TX < visible ? S_ij[r][key] * p.scale : -CUDART_INF_F;
+                m_new = fmaxf(m_new, S_ij[r][key]);
             }
             m_new = row_max(m_new);
             const float m_safe = m_new == -CUDART_INF_F ? 0 : m_new; // no key yet: exp(-inf) = 0
             const float scale_i = expf(m_i[r] - m_safe);
             float sum = 0;
-#pragma unroll
-            for (int n = 0; n < COLS; n++) {
-                const float P_ij = expf(S_ij[r][n] - m_safe);
+            for (int key = 0; key < COLS; key++) {
+                const float P_ij = expf(S_ij[r][key] - m_safe);
                 sum += P_ij;
-                sP[P_at(row, tx + n * TX)] = P_ij;
+                sP[P_at(row, tx + key * TX)] = P_ij;
             }
             m_i[r] = m_new;
             l_i[r] = scale_i * l_i[r] + row_sum(sum);
-#pragma unroll
             for (int c = 0; c < O_COLS; c++) O_i[r][c] *= scale_i;
         }
         cp_async_wait_group<0>();
@@ -188,14 +180,11 @@ static __global__ void __launch_bounds__(THREADS)
 
         // O_i = O_i + P_ij V_j   [ROWS, O_COLS] per thread
 #pragma unroll 2
-        for (int k = 0; k < BC; k += 4) {
+        for (int key = 0; key < BC; key += 4) {
             float v[4][O_COLS];
-#pragma unroll
-            for (int n = 0; n < 4; n++) load_floats(v[n], &sV[tile_at(k + n, tx * O_COLS)]);
-#pragma unroll
+            for (int n = 0; n < 4; n++) load_floats(v[n], &sV[tile_at(key + n, tx * O_COLS)]);
             for (int r = 0; r < ROWS; r++) {
-                const float4 P = *(const float4 *)&sP[P_at(ty + r * TY, k)];
-#pragma unroll
+                const float4 P = *(const float4 *)&sP[P_at(ty + r * TY, key)];
                 for (int c = 0; c < O_COLS; c++)
                     O_i[r][c] += P.x * v[0][c] + P.y * v[1][c] + P.z * v[2][c] + P.w * v[3][c];
             }
@@ -209,7 +198,6 @@ static __global__ void __launch_bounds__(THREADS)
         if (row >= p.seq_q) continue;
         const float inverse = l_i[r] == 0 ? 0 : 1 / l_i[r];
         Vector<O_COLS> vector;
-#pragma unroll
         for (int c = 0; c < O_COLS; c++) vector.data[c] = (element)(O_i[r][c] * inverse);
         *(Vector<O_COLS> *)&O[((size_t)head * p.seq_q + row) * D + tx * O_COLS] = vector;
         if (LSE && tx == 0) LSE[(size_t)head * p.seq_q + row] = m_i[r] + logf(l_i[r]);

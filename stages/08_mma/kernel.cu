@@ -25,10 +25,9 @@ constexpr int BR = 128; // query rows per block; tune: 64 128 256
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
 constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int WARP_ROWS = BR / WARPS; // 32: two mma tiles share each fragment of K and V
-constexpr int M_TILES = WARP_ROWS / 16;
-static_assert(BR % (WARPS * 16) == 0, "a warp owns whole mma tiles of 16 rows");
-static_assert(BC % 16 == 0, "P V goes 16 keys at a time");
+constexpr int WARP_ROWS = BR / WARPS, M_TILES = WARP_ROWS / 16; // two tiles share K's fragments
+static_assert(BR % (WARPS * 16) == 0 && BC % 16 == 0, "mma tiles are 16 rows and 16 keys");
+static_assert(BR % BC == 0, "Q is copied in tiles of BC rows");
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
 constexpr int VECTOR = 8;    // elements in 128 bits
 
@@ -130,9 +129,9 @@ static __device__ unsigned load_column_pair(const element *tile, int row, int co
     return low | high << 16;
 }
 
-// Starts to copy rows first .. first + height - 1 of M [rows, D] to a tile, zeros beyond the end.
-static __device__ void load_tile(element *tile, int height, const element *M, int first, int rows) {
-    for (int i = threadIdx.x; i < height * D / VECTOR; i += THREADS) {
+// Starts to copy rows first .. first + BC - 1 of M [rows, D] to a tile, zeros beyond the end.
+static __device__ void load_tile(element *tile, const element *M, int first, int rows) {
+    for (int i = threadIdx.x; i < BC * D / VECTOR; i += THREADS) {
         const int row = i / (D / VECTOR), col = i % (D / VECTOR) * VECTOR;
         const bool valid = first + row < rows;
         cp_async_16(shared_address(&tile[tile_at(row, col)]),
@@ -161,10 +160,9 @@ static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p,
         const int visible =
             visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
         for (int n = 0; n < BC / 8; n++)
-            for (int e = 0; e < 2; e++) {
-                float &S = S_ij[n][2 * h + e];
-                S = n * 8 + e < visible ? p.scale * S : -CUDART_INF_F;
-            }
+            for (int e = 0; e < 2; e++)
+                S_ij[n][2 * h + e] =
+                    n * 8 + e < visible ? p.scale * S_ij[n][2 * h + e] : -CUDART_INF_F;
     }
 }
 
@@ -248,6 +246,7 @@ static __global__ void __launch_bounds__(THREADS)
     element *sV = sK + BC * D;       // [BC, D]
 
     const Tile t = tile_of(p, blockIdx.x);
+    const element *Q_h = Q + (size_t)t.head * p.seq_q * D;
     const element *K_h = K + kv_head(p, t.head) * p.seq_kv * D;
     const element *V_h = V + kv_head(p, t.head) * p.seq_kv * D;
 
@@ -259,14 +258,14 @@ static __global__ void __launch_bounds__(THREADS)
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
-    load_tile(sQ, BR, Q + (size_t)t.head * p.seq_q * D, t.first_row, p.seq_q);
+    for (int r = 0; r < BR; r += BC) load_tile(sQ + r * D, Q_h, t.first_row + r, p.seq_q);
     const int end = visible_keys(p, t.first_row + BR - 1);
-    load_tile(sK, BC, K_h, 0, p.seq_kv);
+    load_tile(sK, K_h, 0, p.seq_kv);
     cp_async_commit_group();
     for (int j = 0; j < end; j += BC) {
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sQ, sK of this tile; WAR: sV of the tile before
-        load_tile(sV, BC, V_h, j, p.seq_kv);
+        load_tile(sV, V_h, j, p.seq_kv);
         cp_async_commit_group();
 
         // S_ij = Q_i K_j^T   [32, BC] per warp
@@ -294,10 +293,9 @@ static __global__ void __launch_bounds__(THREADS)
             exponentials(P_ij[m], rows[m].l_i, S_ij[m], rows[m], 0, BC);
             pack_P(packed_P[m], P_ij[m], 0, BC);
         }
-
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sV of this tile; WAR: sK of this tile
-        if (j + BC < end) load_tile(sK, BC, K_h, j + BC, p.seq_kv);
+        if (j + BC < end) load_tile(sK, K_h, j + BC, p.seq_kv);
         cp_async_commit_group();
 
         // O_i = O_i + P_ij V_j   [32, D] per warp

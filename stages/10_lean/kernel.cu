@@ -27,10 +27,8 @@ constexpr int BR = 128; // query rows per block; tune: 64 128 256
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
 constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int WARP_ROWS = BR / WARPS; // 32: two mma tiles share each fragment of K and V
-constexpr int M_TILES = WARP_ROWS / 16;
-static_assert(BR % (WARPS * 16) == 0, "a warp owns whole mma tiles of 16 rows");
-static_assert(BC % 16 == 0, "P V goes 16 keys at a time");
+constexpr int WARP_ROWS = BR / WARPS, M_TILES = WARP_ROWS / 16; // two tiles share K's fragments
+static_assert(BR % (WARPS * 16) == 0 && BC % 16 == 0, "mma tiles are 16 rows and 16 keys");
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
 constexpr int VECTOR = 8;    // elements in 128 bits
 constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
@@ -356,7 +354,6 @@ static __global__ void __launch_bounds__(THREADS)
             update_maxima(rows[m], S_ij[m], c);
             rescale(O_i[m], rows[m]);
         }
-
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sV of this tile; WAR: sK of this tile
         if (j > 0) load_tile<BC>(K_to, K + from, BC);

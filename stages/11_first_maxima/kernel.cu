@@ -4,8 +4,8 @@
 //           rescales O, before it computes anything from that P_ij.
 // Before:   per tile, a thread of stage 10 spends 64 FMNMX, 8 SHFL and 128 FMUL on maxima that
 //           hardly ever change much, and the tensor cores wait for them.
-// Look for: a branch around FMNMX and the FMUL of O; a vote per 16 keys; the exponentials of the
-//           next 16 keys between the HMMA of these.
+// Look for: a branch around FMNMX and the FMUL of O; a vote per 16 or 32 keys; the exponentials
+//           of the next keys between the HMMA of these.
 // Limits:   needs sm_80 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -26,10 +26,8 @@ constexpr int BR = 128; // query rows per block; tune: 64 128 256
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
 constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int WARP_ROWS = BR / WARPS; // 32: two mma tiles share each fragment of K and V
-constexpr int M_TILES = WARP_ROWS / 16;
-static_assert(BR % (WARPS * 16) == 0, "a warp owns whole mma tiles of 16 rows");
-static_assert(BC % 16 == 0, "P V goes 16 keys at a time");
+constexpr int WARP_ROWS = BR / WARPS, M_TILES = WARP_ROWS / 16; // two tiles share K's fragments
+static_assert(BR % (WARPS * 16) == 0 && BC % 16 == 0, "mma tiles are 16 rows and 16 keys");
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
 constexpr int VECTOR = 8;    // elements in 128 bits
 constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
@@ -37,8 +35,9 @@ constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all 
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
-// The largest sum of a thread's P_ij of a row in 16 keys. fp16 numbers end at 2^16.
+// The largest sum of a thread's P_ij of a row in STEP keys. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
+constexpr int STEP = D == 128 ? 16 : 32; // keys exponentiated, checked and multiplied at a time
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
 
@@ -365,7 +364,6 @@ static __global__ void __launch_bounds__(THREADS)
             }
             need_max = __any_sync(0xffffffff, need_max);
         }
-
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sV of this tile; WAR: sK of this tile
         if (j > 0) load_tile<BC>(K_to, K + from, BC);
@@ -373,32 +371,33 @@ static __global__ void __launch_bounds__(THREADS)
 
         // O_i = O_i + P_ij V_j   [32, D] per warp
 #pragma unroll
-        for (int k = 0; k < BC / 16; k++) {
+        for (int first = 0; first < BC; first += STEP) {
             float sum[M_TILES][2] = {{0}};
             bool outgrown = false; // also false for NaN
             for (int m = 0; m < M_TILES; m++) {
-                exponentials(P_ij[m], sum[m], S_ij[m], rows[m], c, 16 * k, 16 * k + 16);
+                exponentials(P_ij[m], sum[m], S_ij[m], rows[m], c, first, first + STEP);
                 for (int h = 0; h < 2; h++) outgrown |= sum[m][h] > LIMIT;
             }
             if (__any_sync(0xffffffff, outgrown))
                 for (int m = 0; m < M_TILES; m++) {
-                    update_maxima(rows[m], S_ij[m], c, 16 * k, 16 * k + 16);
+                    update_maxima(rows[m], S_ij[m], c, first, first + STEP);
                     rescale(O_i[m], rows[m]);
                     sum[m][0] = sum[m][1] = 0;
-                    exponentials(P_ij[m], sum[m], S_ij[m], rows[m], c, 16 * k, 16 * k + 16);
+                    exponentials(P_ij[m], sum[m], S_ij[m], rows[m], c, first, first + STEP);
                 }
             for (int m = 0; m < M_TILES; m++) {
                 for (int h = 0; h < 2; h++) rows[m].l_i[h] += sum[m][h];
-                pack_P(packed_P[m], P_ij[m], 16 * k, 16 * k + 16);
+                pack_P(packed_P[m], P_ij[m], first, first + STEP);
             }
-            for (int n = 0; n < D / 8; n += 2) {
-                unsigned b[4]; // columns n * 8 .. n * 8 + 15: two B operands
-                ldmatrix_x4_trans(b, step(V_at, n * 8) + 16 * k * ROW_BYTES);
-                for (int m = 0; m < M_TILES; m++) {
-                    mma_m16n8k16(O_i[m][n], packed_P[m][k], b[0], b[1]);
-                    mma_m16n8k16(O_i[m][n + 1], packed_P[m][k], b[2], b[3]);
+            for (int k = first / 16; k < (first + STEP) / 16; k++)
+                for (int n = 0; n < D / 8; n += 2) {
+                    unsigned b[4]; // columns n * 8 .. n * 8 + 15: two B operands
+                    ldmatrix_x4_trans(b, step(V_at, n * 8) + 16 * k * ROW_BYTES);
+                    for (int m = 0; m < M_TILES; m++) {
+                        mma_m16n8k16(O_i[m][n], packed_P[m][k], b[0], b[1]);
+                        mma_m16n8k16(O_i[m][n + 1], packed_P[m][k], b[2], b[3]);
+                    }
                 }
-            }
         }
     }
 
