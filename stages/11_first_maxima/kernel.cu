@@ -38,6 +38,7 @@ constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum i
 // The largest sum of a thread's P_ij of a row in STEP keys. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 constexpr int STEP = D == 128 ? 16 : 32; // keys exponentiated, checked and multiplied at a time
+constexpr int EARLY = D == 128 ? 2 - ELEMENT_BF16 : 0; // fragments of V that registers are left for
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
 
@@ -378,6 +379,10 @@ static __global__ void __launch_bounds__(THREADS)
                 exponentials(P_ij[m], sum[m], S_ij[m], rows[m], c, first, first + STEP);
                 for (int h = 0; h < 2; h++) outgrown |= sum[m][h] > LIMIT;
             }
+            // Some fragments of V_j come before the vote: ptxas moves no load up past a branch.
+            unsigned b[D / 16][4]; // columns n * 16 .. n * 16 + 15: two B operands
+            for (int n = 0; n < EARLY; n++)
+                ldmatrix_x4_trans(b[n], step(V_at, n * 16) + first * ROW_BYTES);
             if (__any_sync(0xffffffff, outgrown))
                 for (int m = 0; m < M_TILES; m++) {
                     update_maxima(rows[m], S_ij[m], c, first, first + STEP);
@@ -389,13 +394,13 @@ static __global__ void __launch_bounds__(THREADS)
                 for (int h = 0; h < 2; h++) rows[m].l_i[h] += sum[m][h];
                 pack_P(packed_P[m], P_ij[m], first, first + STEP);
             }
-            for (int k = first / 16; k < (first + STEP) / 16; k++)
-                for (int n = 0; n < D / 8; n += 2) {
-                    unsigned b[4]; // columns n * 8 .. n * 8 + 15: two B operands
-                    ldmatrix_x4_trans(b, step(V_at, n * 8) + 16 * k * ROW_BYTES);
+            for (int k = first; k < first + STEP; k += 16)
+                for (int n = 0; n < D / 16; n++) {
+                    if (k > first || n >= EARLY)
+                        ldmatrix_x4_trans(b[n], step(V_at, n * 16) + k * ROW_BYTES);
                     for (int m = 0; m < M_TILES; m++) {
-                        mma_m16n8k16(O_i[m][n], packed_P[m][k], b[0], b[1]);
-                        mma_m16n8k16(O_i[m][n + 1], packed_P[m][k], b[2], b[3]);
+                        mma_m16n8k16(O_i[m][2 * n], packed_P[m][k / 16], b[n][0], b[n][1]);
+                        mma_m16n8k16(O_i[m][2 * n + 1], packed_P[m][k / 16], b[n][2], b[n][3]);
                     }
                 }
         }
