@@ -187,6 +187,11 @@ template <int N> static __device__ void release(Ring<N> &ring, unsigned n, int l
     mbarrier_arrive(&ring.empty[n % N], lane);
 }
 
+// Waits for the four warps of a warpgroup: barriers 8 and up. Number 0 is __syncthreads.
+static __device__ void sync_warpgroup(int warpgroup) {
+    asm volatile("bar.sync %0, 128;" ::"r"(8 + warpgroup) : "memory");
+}
+
 // setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
 static __device__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
@@ -567,6 +572,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         release(ring_V, step, lane);
     }
 
+    sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
     t = tile_of(p, block_index());
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {

@@ -196,6 +196,11 @@ static __device__ void give_turn(int warpgroup) {
     asm volatile("bar.arrive %0, 256;" ::"r"(1 + warpgroup) : "memory");
 }
 
+// Waits for the four warps of a warpgroup: barriers 8 and up. Number 0 is __syncthreads.
+static __device__ void sync_warpgroup(int warpgroup) {
+    asm volatile("bar.sync %0, 128;" ::"r"(8 + warpgroup) : "memory");
+}
+
 // setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
 static __device__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
@@ -595,6 +600,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
     wgmma_wait_group<0>(O_i);
 
+    sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
     t = tile_of(p, block_index());
     float inverse[2];
     finish_rows(inverse, rows, LSE, p, t, warp_row, lane);

@@ -681,7 +681,6 @@ const AttentionKernel attention_kernels[] = {
 
 // Short causal problems waste less of tiles of 128 rows than of 192.
 static int warpgroups_for(const AttentionProblem *p) {
-
     return CAUSAL && p->seq_q <= 2048 ? 2 : MAX_WARPGROUPS;
 }
 

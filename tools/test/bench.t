@@ -252,7 +252,7 @@ line() {
 }
 line 1 01_three_pass pass null 500 4
 line 4 04_online_softmax "${VERDICT:-pass}" null 50 40
-line 16 16_ping_pong skip '"needs a Hopper"' null null
+line 16 16_persistent skip '"needs a Hopper"' null null
 exit "${CODE:-0}"
 END
 cat >"$work/peaks" <<'END'
@@ -274,12 +274,12 @@ done
 END
 chmod +x "$work/peaks" "$work/bin/ncu"
 mkdir "$work/tree/stages"
-for stage in 01_three_pass 04_online_softmax 16_ping_pong; do
+for stage in 01_three_pass 04_online_softmax 16_persistent; do
     mkdir "$work/tree/stages/$stage"
     cp "stages/$stage/kernel.cu" "$work/tree/stages/$stage/"
 done
 rm -rf "$work/tree/notes"
-three=(x/01_three_pass x/04_online_softmax x/16_ping_pong)
+three=(x/01_three_pass x/04_online_softmax x/16_persistent)
 roof=$work/tree/notes/results/nvidia_fake_9_roofline
 GOALS=roofline run "$roofline" "$work/program" "$work/peaks" SEED=7 GPU=0 "${three[@]}"
 ok "a roofline ends with 0" [ $code -eq 0 ]
@@ -294,7 +294,7 @@ ok "bytes, intensity and share of the roof" says \
     "| 01_three_pass | 4 | 3000 | 6000 | 222.2 | 18 | 1.8 | 6e+04 | 33.33 |"
 ok "and of the stage with one kernel" says \
     "| 04_online_softmax | 40 | 1000 | 2000 | 666.7 | 60 | 6.0 | 2e+04 | 100 |"
-ok "the reason of the skipped one" says "- 16_ping_pong: SKIP: needs a Hopper"
+ok "the reason of the skipped one" says "- 16_persistent: SKIP: needs a Hopper"
 ok "what the roofs are" says \
     "HBM 1000 GB/s, FP32 FMA 60 TFLOP/s, mma.sync 500 TFLOP/s, wgmma not there."
 ok "the table is written" cmp -s "$work/out" "$roof.md"
