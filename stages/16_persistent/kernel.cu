@@ -34,11 +34,12 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
 // The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
+// Whether P_ij stays in fp32 until Q K^T of the next tile is under way. At d64 the registers are few.
+constexpr bool KEEP_P = D == 128;
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
 constexpr int TILES = 4;                     // query tiles known to the block
 constexpr int L2_BYTES = 32 << 20;           // for keys and values: about half of L2
@@ -365,14 +366,14 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is infinite, so that P_ij is 0.
+// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
     for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = CUDART_INF_F;
+        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
         rows.l_i[h] = 0;
     }
 }
@@ -397,10 +398,9 @@ static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4],
         float m_new = -CUDART_INF_F;
         for (int n = first / 8; n < last / 8; n++)
             m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
-        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
-        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new); // 1: O_i, l_i are 0
-        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
+        const float cm_new = fmaxf(rows.cm_i[h], c * row_max(m_new));
+        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
+        rows.cm_i[h] = cm_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }
@@ -431,19 +431,14 @@ static __device__ bool outgrown(const float (&sum)[2]) {
     return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
 }
 
-// Whether one of the thread's rows has seen no key yet.
-static __device__ bool unseen(const Rows &rows) {
-    return rows.cm_i[0] == CUDART_INF_F || rows.cm_i[1] == CUDART_INF_F;
-}
-
 static __device__ void clear(float (&O_i)[D / 8][4]) {
     for (int n = 0; n < D / 8; n++)
         for (int e = 0; e < 4; e++) O_i[n][e] = 0;
 }
 
-// O_i = scale_i * O_i
-static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
-    for (int n = 0; n < D / 8; n++)
+// O_i = scale_i * O_i, or P_ij likewise
+template <int N> static __device__ void rescale(float (&O_i)[N][4], const Rows &rows) {
+    for (int n = 0; n < N; n++)
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
@@ -454,6 +449,16 @@ static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
                  "@never st.shared.f32 [%1], %0;\n}" ::"f"(rows.l_i[0] + (sum[0] + sum[1])),
                  "r"(0)
                  : "memory");
+}
+
+// Whether no row of the warp has seen a key yet.
+static __device__ bool unseen(const Rows &rows) {
+    return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -CUDART_MAX_NORMAL_F);
+}
+
+// Whether a P_ij of the warp is beyond the range of fp32.
+static __device__ bool infinite(const float (&sum)[2]) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) == CUDART_INF_F);
 }
 
 // A shuffle tells ptxas that all lanes have the same value.
@@ -595,22 +600,24 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     if (j + BC > visible_keys(p, first_row)) mask(S_ij, p, first_row + warp % 4 * 16, j, lane);
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-    pack_P(packed_P, P_ij, 0, BC);
-    bool need_max = __any_sync(0xffffffff, unseen(rows)); // a row of the warp has seen no key yet
-    bool grown = false;                                   // O_i has still to be rescaled
+    if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
     float limit = -1;         // LIMIT, or less than any sum if there is something rare to do
     unsigned n = 0, step = 0; // uses of the rings of tiles and Q; of K and V
 #pragma unroll 1
     while (true) {
         const bool end = j == 0; // of the query tile: S_ij is next that of the next one
-        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not four
-            if (grown) rescale(O_i, rows);
+        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not three
             if (outgrown(sum)) {
                 update_maxima(rows, S_ij, c, 0, BC);
                 rescale(O_i, rows);
-                sum[0] = sum[1] = 0;
-                exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-                pack_P(packed_P, P_ij, 0, BC);
+                if (KEEP_P && !infinite(sum)) {
+                    rescale(P_ij, rows);
+                    for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
+                } else {
+                    sum[0] = sum[1] = 0;
+                    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+                }
+                if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
             }
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
@@ -630,25 +637,21 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         wait_for_turn(warpgroup);
         product_QK(S_ij, Q_at + n % 2 * (WARPGROUPS * Q_BYTES / 16),
                    K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
+        if (KEEP_P) pack_P(packed_P, P_ij, 0, BC);
         product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
         give_turn(warpgroup + 1 == WARPGROUPS ? 0 : warpgroup + 1);
 
         const bool crossed = j + BC > visible_keys(p, first_row);
         wgmma_wait_group<1>(S_ij);
         release(ring_K, step + 1, lane);
-        grown = false;
-        if (end || crossed || need_max) { // one branch, not three
+        if (end || crossed) { // one branch, not two
             if (end) {
                 release(ring_Q, n - 1, lane);
                 finish_rows(inverse, rows, LSE, p, tiles[(n - 1) % TILES], warp_row, lane);
                 clear_rows(rows);
             }
             if (crossed) mask(S_ij, p, first_row + warp % 4 * 16, j, lane);
-            if (end || need_max) {
-                grown = !end; // P V is under way: rescaling has to wait
-                update_maxima(rows, S_ij, c, 0, BC);
-                need_max = __any_sync(0xffffffff, unseen(rows));
-            }
+            if (end || unseen(rows)) update_maxima(rows, S_ij, c, 0, BC);
         }
         sum[0] = sum[1] = 0;
         exponentials(P_ij, sum, S_ij, rows, c, 0, UNDER_PV);
@@ -656,10 +659,10 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         wgmma_wait_group<0>(O_i);
         release(ring_V, step++, lane);
         const bool ready = is_full(ring_K, step + 1) & is_full(ring_V, step);
-        limit = !ready || j == 0 || grown ? -1 : LIMIT;
-        pack_P(packed_P, P_ij, 0, UNDER_PV);
+        limit = !ready || j == 0 ? -1 : LIMIT;
+        if (!KEEP_P) pack_P(packed_P, P_ij, 0, UNDER_PV);
         exponentials(P_ij, sum, S_ij, rows, c, UNDER_PV, BC);
-        pack_P(packed_P, P_ij, UNDER_PV, BC);
+        if (!KEEP_P) pack_P(packed_P, P_ij, UNDER_PV, BC);
         if (end) {
             store_O(&O, sO, O_i, inverse, tiles[(n - 1) % TILES], warp_row, lane);
             mbarrier_arrive(&ring_tile.empty[(n - 1) % TILES], 0); // every thread has read it
@@ -668,6 +671,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     }
     // The last P V
     for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
+    if (KEEP_P) pack_P(packed_P, P_ij, 0, BC);
     wait_full(ring_V, step); // RAW: sV of the first tile
     product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
     finish_rows(inverse, rows, LSE, p, tiles[n % TILES], warp_row, lane);
