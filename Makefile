@@ -62,7 +62,7 @@ arch_of = $(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))
 dir_of = build/$(call arch_of,$1)/$1
 SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
 
-# ---- Tool-chain: found or fetched by tools/toolchain.sh, remembered in build/ --------------------
+# ---- Tool-chain: found or fetched by tools/toolchain/, remembered in build/ ----------------------
 NO_TOOLS := help clean diff plot trace
 ifneq ($(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),)
 include build/toolchain.mk
@@ -72,8 +72,8 @@ $(call one_of,ARCH,$(filter-out sm_75,$(shell $(NVCC) --list-gpu-code)) sm_90a)
 endif
 endif
 endif
-build/toolchain.mk: tools/toolchain.sh
-	@tools/toolchain.sh $@
+build/toolchain.mk: tools/toolchain/toolchain.sh
+	@tools/toolchain/toolchain.sh $@
 
 # A file that changes only if the text changes: what depends on it is rebuilt then, and only then.
 define remember
@@ -98,7 +98,7 @@ KERNEL ?= work/$(SELECTED)/kernel.cu
 endif
 ifdef KERNEL
 $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error KERNEL needs one stage, as in make stage07 run))
-REFUSED := $(shell tools/exercise.sh check $(SELECTED) '$(KERNEL)' 2>&1)
+REFUSED := $(shell tools/exercise/exercise.sh check $(SELECTED) '$(KERNEL)' 2>&1)
 $(if $(REFUSED),$(error $(REFUSED)))
 $(if $(filter grade,$(MAKECMDGOALS))$(wildcard $(KERNEL)),,\
     $(error KERNEL=$(KERNEL): there is no such file; make $(STAGE_GOALS) start makes one))
@@ -135,26 +135,28 @@ ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
 -include $(wildcard build/*/*/*.d)
 
 # ---- Harness: build/attention on the CUDA runtime, build/attention-sim on the simulator ----------
-HARNESS := $(patsubst common/%.c,build/host/common/%.o,$(wildcard common/*.c))
-PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c))
+objects = $(patsubst %.c,build/host/%.o,$(wildcard $(addsuffix /*.c,$1)))
+HARNESS := $(call objects,common/base common/truth common/device common/cli)
+PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/memory ops report \
+    cuda))
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "cc    $<" >&2
-	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon -Icommon/test \
-	    -Itools/ptxsim -isystem $(CUDA_INCLUDE) -c $< -o $@
+	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon \
+	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@
 build/attention: $(HARNESS)
 	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
 build/attention-sim: $(filter-out %/counters_none.o,$(HARNESS)) $(PTXSIM)
 	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
--include $(wildcard build/host/*/*.d build/host/*/*/*.d build/host/*/*/*/*.d)
-PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/harness.c),build/attention-sim)
+-include $(wildcard $(addprefix build/host/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
+PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/attention-sim)
 
 # The inputs and the truth as a library, for reference/peers.py.
-TRUTH_SOURCES := $(foreach s,library options model_inputs inputs rows oracle check problem element \
-    parallel error,common/$s.c)
+TRUTH_SOURCES := $(foreach s,cli/library cli/options truth/model_inputs truth/inputs truth/rows \
+    truth/oracle truth/check truth/problem base/element base/parallel base/error,common/$s.c)
 export TRUTH := build/libtruth.so
-$(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h) build/flags/host build/toolchain.mk
+$(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "link  $@" >&2
 	@$(CC) $(CFLAGS) $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
 	    -shared $(TRUTH_SOURCES) -lm -o $@
@@ -162,13 +164,14 @@ $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h) build/flags/host build/toolcha
 # ---- Tests: C programs and scripts that speak TAP, beside what they test -------------------------
 LIBHARNESS := $(filter-out %/main.o %/counters_none.o,$(HARNESS))
 FAKE := build/host/common/test/fake_runtime.o
-C_TESTS := $(patsubst %.c,build/test/%,$(wildcard common/test/test_*.c tools/*/test/test_*.c))
-SCRIPT_TESTS := $(wildcard common/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
-build/host/common/libharness.a: $(LIBHARNESS) build/host/common/counters_none.o
+C_TESTS := $(patsubst %.c,build/test/%,\
+    $(wildcard common/*/test/test_*.c tools/*/test/test_*.c tools/*/*/test/test_*.c))
+SCRIPT_TESTS := $(wildcard common/*/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
+build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/counters_none.o
 	@rm -f $@; ar rcs $@ $^
 build/host/tools/libptxsim.a: $(PTXSIM)
 	@rm -f $@; ar rcs $@ $^
-build/test/common/test/%: build/host/common/test/%.o $(FAKE) build/host/common/libharness.a
+build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.a
 	@mkdir -p $(@D)
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
@@ -256,25 +259,25 @@ gpu:
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(filter-out stage%,$(MAKECMDGOALS)) needs a GPU," \
 	    "and nvidia-smi finds none" >&2; exit 2; }
 ncu: gpu
-	@. tools/nsight.sh; need_ncu
+	@. tools/profile/nsight.sh; need_ncu
 bench: export CUDA_LIB := $(CUDA_LIB)
 bench: export CUDA_VERSION := $(CUDA_VERSION)
 bench: export GOALS := $(MAKECMDGOALS)
 bench: gpu $(foreach v,$(BENCH_VARIANTS),$(SELECTED_DIRS:%=%/$v.so)) $(PROGRAMS) $(TRUTH)
-	@tools/bench.sh build/attention $(FORWARD) $(foreach v,PEERS RESULTS,$(if $($v),'$v=$($v)')) \
-	    $(SELECTED_DIRS)
+	@tools/bench/bench.sh build/attention $(FORWARD) \
+	    $(foreach v,PEERS RESULTS,$(if $($v),'$v=$($v)')) $(SELECTED_DIRS)
 
 # The roofs of the GPU are measured by a program of its own, with wgmma where there is such.
 PEAKS_ARCH := $(if $(filter sm_90,$(ARCH)),sm_90a,$(ARCH))
 PEAKS := build/$(PEAKS_ARCH)/peaks
-$(PEAKS): tools/peaks.cu build/toolchain.mk
+$(PEAKS): tools/roofline/peaks.cu build/toolchain.mk
 	@mkdir -p $(@D); echo "nvcc  $< ($(PEAKS_ARCH))" >&2
 	@$(NVCC) -std=c++17 -O3 -gencode arch=compute_$(PEAKS_ARCH:sm_%=%),code=$(PEAKS_ARCH) $< -o $@ \
 	    -cudart shared -L$(CUDA_LIB) -Xlinker -rpath,$(CUDA_LIB)
 roofline: export CUDA_VERSION := $(CUDA_VERSION)
 roofline: export GOALS := $(MAKECMDGOALS)
 roofline: ncu $(KERNELS) $(PROGRAMS) $(PEAKS)
-	@tools/roofline.sh build/attention $(PEAKS) $(FORWARD) \
+	@tools/roofline/roofline.sh build/attention $(PEAKS) $(FORWARD) \
 	    $(if $(RESULTS),'RESULTS=$(RESULTS)') $(SELECTED_DIRS)
 
 plot:
@@ -286,19 +289,19 @@ tune: export NVCC_FLAGS := $(NVCC_FLAGS)
 tune: export MACROS := $(call macros,$(VARIANT),$(call arch_of,$(SELECTED)))
 tune: export VARIANT := $(VARIANT)
 tune: $(PROGRAMS)
-	@tools/tune.sh build/attention $(FORWARD) $(foreach v,BR BC WARPS,$(if $($v),'$v=$($v)')) \
+	@tools/tune/tune.sh build/attention $(FORWARD) $(foreach v,BR BC WARPS,$(if $($v),'$v=$($v)')) \
 	    $(SELECTED_DIRS)
 
 start:
-	@tools/exercise.sh start $(SELECTED)
+	@tools/exercise/exercise.sh start $(SELECTED)
 
-export ORACLE_DUMP := build/test/common/test/oracle_dump
+export ORACLE_DUMP := build/test/common/truth/test/oracle_dump
 test: export STAGE_DIRS := $(SELECTED_DIRS)
 test: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 test: export CC := $(CC)
 test: $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(ALL_KERNELS)
 	@command -v prove >/dev/null || { echo "prove was not found: install perl." >&2; exit 2; }
-	@python=$$(tools/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
+	@python=$$(tools/toolchain/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
 	    prove --timer --jobs 2 --exec '' $(C_TESTS) $(SCRIPT_TESTS)
 
 # git does not notice a full disk; cat does. Whether there are colours is settled before the pipe.
@@ -321,31 +324,31 @@ annotate: $(KERNELS) $(PROGRAMS)
 	    COUNTERS=$(if $(filter html,$(FORMAT)),html,source) $(SELECTED_DIRS) $(PIPED)
 
 validate: ncu $(KERNELS) $(PROGRAMS)
-	@tools/validate.sh build/attention $(FORWARD) $(SELECTED_DIRS)
+	@tools/validate/validate.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 profile: ncu $(KERNELS) $(PROGRAMS)
-	@tools/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)
+	@tools/profile/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 sanitize: $(KERNELS) $(SELECTED_DIRS:%=%/d$(D)_$(DTYPE)_causal.so) $(PROGRAMS)
-	@tools/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
+	@tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 trace:
-	@"$$(tools/python.sh build/python)" reference/trace.py \
+	@"$$(tools/toolchain/python.sh build/python)" reference/trace.py \
 	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 
 # ---- SASS lab: what the compiler made of the stages; no GPU is needed ----------------------------
 SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
 .PHONY: $(SASS_GOALS)
-SASS := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/sass/*.c))
-LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/error.o
-build/sass: $(SASS) build/host/common/error.o
+SASS := $(call objects,tools/sass tools/sass/analysis tools/sass/commands)
+LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
+build/sass: $(SASS) build/host/common/base/error.o
 	@echo "link  $@" >&2
 	@$(CC) -rdynamic $^ -ldl -o $@
 build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
 	@mkdir -p $(@D)
 	@$(CC) -rdynamic $^ -ldl -lm -o $@
 build/disassembler.mk: build/toolchain.mk
-	@tools/toolchain.sh --disassembler $@
+	@tools/toolchain/toolchain.sh --disassembler $@
 
 # Before a command: the disassembler that build/disassembler.mk names, in its environment.
 LAB := build/sass build/disassembler.mk
@@ -431,12 +434,12 @@ grade: export REFERENCE := $(REFERENCE)
 grade: export LAB := $(LAB)
 grade: export CHECK := $(LAB_RUN) check
 grade: $(REFERENCE)/d128_fp16_full.so $(PROGRAMS)
-	@tools/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention
+	@tools/exercise/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention
 
 # ---- Mutation testing: would the checks notice a mistake in a stage? -----------------------------
 .PHONY: mutate
-MUTATE := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/mutate/*.c))
-build/mutate: $(MUTATE) build/host/common/error.o
+MUTATE := $(call objects,tools/mutate)
+build/mutate: $(MUTATE) build/host/common/base/error.o
 	@echo "link  $@" >&2
 	@$(CC) $^ -o $@
 test: build/mutate

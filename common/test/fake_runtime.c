@@ -7,7 +7,7 @@
  *     FAKE_LOST=1           a reset does not clear a fault
  *
  * Compiled with -DFAKE_SIMULATED=1 it also plays the simulator's counters. */
-#include "fake_runtime.h"
+#include "test/fake_runtime.h"
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -185,7 +185,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 }
 
 #if FAKE_SIMULATED
-#include "counters.h"
+#include "device/counters.h"
 
 bool counters_simulated(void) { return true; }
 

@@ -128,7 +128,7 @@ results() {
     passes counters "$program-sim" run "${choice[@]}" B=1 H=2 HKV=1 N=256 FORMAT=json \
         "$built" "$reference/$stage"
     grep '^{' "$log" >"$scratch/counters"
-    passes counters awk -f tools/plot/field.awk -f tools/exercise.awk "$scratch/counters"
+    passes counters awk -f tools/plot/field.awk -f tools/exercise/exercise.awk "$scratch/counters"
 }
 
 signature() {

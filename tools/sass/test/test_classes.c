@@ -1,8 +1,8 @@
 /* Classes, names and patterns of opcodes. Catches: a move in disguise
  * counted as arithmetic, an unknown opcode dropped, a pattern that matches too much. */
-#include "../counts.h"
-#include "sample.h"
-#include "tap.h"
+#include "analysis/tally.h"
+#include "test/sample.h"
+#include "test/tap.h"
 
 static Instruction instruction(const char *guard, const char *opcode, const char *operands) {
     return (Instruction){.guard = guard, .opcode = opcode, .operands = operands};

@@ -1,8 +1,8 @@
 /* The language of signatures. Catches: an assertion that holds although it should not or the other
  * way round, a scope that is passed over, a mistake in a line that nobody mentions. */
-#include "../expect.h"
-#include "sample.h"
-#include "tap.h"
+#include "analysis/expect.h"
+#include "test/sample.h"
+#include "test/tap.h"
 
 static const char code[] = KERNEL("first") "LDG.E R1, [R2.64]\n"
                                            ".L_x_0:\n"

@@ -1,7 +1,7 @@
 /* Loops and regions, on small kernels with known answers. Catches: a loop missed or nested wrongly,
  * the wrong main loop, an instruction in the wrong region or in none. */
-#include "sample.h"
-#include "tap.h"
+#include "test/sample.h"
+#include "test/tap.h"
 
 static Module module;
 static const Flow *flow;

@@ -1,7 +1,7 @@
 /* The parser, on texts as nvdisasm writes them. Catches: a guard or an operand lost, a source line
  * that sticks to the wrong instructions, a called function counted as the kernel's own. */
-#include "sample.h"
-#include "tap.h"
+#include "test/sample.h"
+#include "test/tap.h"
 
 static const char text[] =
     "\t.target\tsm_80\n"

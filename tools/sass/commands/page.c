@@ -1,0 +1,264 @@
+#include "analysis/program.h"
+#include "analysis/source.h"
+#include "commands/commands.h"
+#include "commands/delta.h"
+#include "list.h"
+
+static const char *const HEAD =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --paper: #fff; --ink: #1d1f21; --faint: #8a8f98;\n"
+    "  --rule: #e3e5e8; --code: #f7f8f9; --holds: #1a7f37; --fails: #b3261e;\n"
+    "  --add: #e6f6ea; --cut: #fdecea; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e4e6e8;\n"
+    "  --faint: #7d838c; --rule: #2c3035; --code: #1d2024; --holds: #6fdc8c; --fails: #ff8a80;\n"
+    "  --add: #15301d; --cut: #3a1c1a; } }\n"
+    "body { background: var(--paper); color: var(--ink); margin: 2rem auto; max-width: 72rem;\n"
+    "  padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; }\n"
+    "h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2.5rem; }\n"
+    "p { max-width: 46rem; } summary { cursor: pointer; color: var(--faint); }\n"
+    "table { border-collapse: collapse; }\n"
+    "table, pre { font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; }\n"
+    "th { text-align: right; border-bottom: 1px solid var(--rule); padding: .2rem .8rem; }\n"
+    "td { text-align: right; padding: 0 .8rem; white-space: nowrap; }\n"
+    "th:first-child, td:first-child { text-align: left; padding-left: 0; }\n"
+    "tr:hover td { background: var(--code); } .moved { font-weight: 600; }\n"
+    ".yes { color: var(--holds); } .no { color: var(--fails); } .faint { color: var(--faint); }\n"
+    "pre { background: var(--code); padding: 1rem 0; overflow-x: auto; }\n"
+    "pre span { display: block; padding: 0 1rem; min-height: 1.5em; }\n"
+    ".add { background: var(--add); } .cut { background: var(--cut); }\n"
+    ".hunk { color: var(--faint); }\n"
+    "</style>\n";
+
+static void put_text(const char *before, const char *text, const char *after, FILE *out) {
+    fputs(before, out);
+    put_html(text, out);
+    fputs(after, out);
+}
+
+static void put_number(int number, FILE *out) {
+    if (number)
+        fprintf(out, "<td>%d</td>", number);
+    else
+        fputs("<td class=\"faint\">.</td>", out);
+}
+
+static void put_change(int from, int to, FILE *out) {
+    put_number(from, out);
+    put_number(to, out);
+    if (from == to)
+        fputs("<td class=\"faint\">.</td>", out);
+    else
+        fprintf(out, "<td class=\"moved\">%+d</td>", to - from);
+}
+
+static void put_heading(const char *first, const char *const *columns, int count, FILE *out) {
+    put_text("<table><tr><th>", first, "</th>", out);
+    for (int c = 0; c < count; c++) put_text("<th>", columns[c], "</th>", out);
+    fputs("</tr>\n", out);
+}
+
+static void put_delta(const Delta *delta, FILE *out) {
+    put_text("<tr><td>", delta->name, "</td>", out);
+    put_change(delta->from.region[REGION_LOOP], delta->to.region[REGION_LOOP], out);
+    put_change(delta->from.total, delta->to.total, out);
+    fputs("</tr>\n", out);
+}
+
+static void put_sass(const Module *from, const Module *to, FILE *out) {
+    Deltas deltas = deltas_of(from, to);
+    static const char *const columns[] = {"loop, before", "loop, after", "change",
+                                          "all, before",  "all, after",  "change"};
+    const Delta all = {"all", CLASS_OTHER, deltas.from.all, deltas.to.all};
+    fputs(
+        "<h2>Machine code</h2>\n<p>Instructions in one iteration of the main loop, and in all; the "
+        "largest change first.</p>\n",
+        out);
+    put_heading("class", columns, 6, out);
+    for (int kind = 0; kind < CLASSES; kind++)
+        if (deltas.kind[kind].from.total || deltas.kind[kind].to.total)
+            put_delta(&deltas.kind[kind], out);
+    put_delta(&all, out);
+    fputs("</table>\n<p></p>\n", out);
+    put_heading("opcode", columns, 6, out);
+    for (int i = 0; i < deltas.changed; i++) put_delta(&deltas.opcode[i], out);
+    fprintf(out, "</table>\n<details><summary>%d opcodes unchanged</summary>\n",
+            deltas.opcodes - deltas.changed);
+    put_heading("opcode", columns, 6, out);
+    for (int i = deltas.changed; i < deltas.opcodes; i++) put_delta(&deltas.opcode[i], out);
+    fputs("</table></details>\n", out);
+    deltas_free(&deltas);
+}
+
+static void put_finding(const Prediction *prediction, int side, FILE *out) {
+    if (!prediction->known[side])
+        fputs("<td class=\"faint\">-</td>", out);
+    else
+        fprintf(out, "<td class=\"%s\">%.10g %s</td>", prediction->holds[side] ? "yes" : "no",
+                prediction->found[side], prediction->holds[side] ? "yes" : "no");
+}
+
+/* The comment at the top of a signature says in words what the idea does to the machine code. */
+static void put_idea(const char *stages, const char *stage, FILE *out) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s/expect.sass", stages, stage);
+    Source source = source_read(path);
+    fputs("<p>", out);
+    for (int i = 1; *source_line(&source, i) == '#'; i++)
+        put_text("", source_line(&source, i) + 1, "\n", out);
+    fputs("</p>\n", out);
+    source_free(&source);
+}
+
+static void put_predictions(const char *stages, const Module *from, const Module *to, FILE *out) {
+    int count;
+    Prediction *list = predictions_of(stages, from, to, &count);
+    static const char *const columns[] = {"before", "after"};
+    put_text("<h2>What the signature of ", to->stage, " predicts</h2>\n", out);
+    put_idea(stages, to->stage, out);
+    put_heading("assertion", columns, 2, out);
+    for (int i = 0; i < count; i++) {
+        put_text("<tr><td>", list[i].text, "</td>", out);
+        put_finding(&list[i], 0, out);
+        put_finding(&list[i], 1, out);
+        fputs("</tr>\n", out);
+    }
+    fputs("</table>\n", out);
+    free(list);
+}
+
+/* The run of a stage among the lines that `attention run FORMAT=json` printed; NULL if there is
+ * none. */
+static const char *find_run(const Source *runs, const char *stage, bool simulated) {
+    char name[MODULE_NAME_SIZE + 16];
+    snprintf(name, sizeof name, "\"name\":\"%s\"", stage);
+    for (int i = 1; i <= runs->lines; i++) {
+        const char *line = source_line(runs, i);
+        if (strstr(line, name) &&
+            strstr(line, simulated ? "\"simulated\":true" : "\"simulated\":false"))
+            return line;
+    }
+    return NULL;
+}
+
+/* The number under a key of a run; false if it is null or not there. */
+static bool run_number(const char *run, const char *key, double *number) {
+    char mark[64], *end;
+    snprintf(mark, sizeof mark, "\"%s\":", key);
+    const char *at = run ? strstr(run, mark) : NULL;
+    if (!at) return false;
+    *number = strtod(at + strlen(mark), &end);
+    return end > at + strlen(mark);
+}
+
+static void put_quantity(const char *name, const char *key, const char *from, const char *to,
+                         FILE *out) {
+    double a, b;
+    if (!run_number(from, key, &a) || !run_number(to, key, &b)) return;
+    put_text("<tr><td>", name, "</td>", out);
+    fprintf(out, "<td>%.10g</td><td>%.10g</td>", a, b);
+    if (a > 0 && a != b)
+        fprintf(out, "<td>%.3g</td></tr>\n", b / a);
+    else
+        fputs("<td class=\"faint\">.</td></tr>\n", out);
+}
+
+/* The problem that was run: the sizes from its JSON. */
+static void put_problem(const char *run, FILE *out) {
+    static const char *const keys[] = {"batch", "heads", "kv_heads", "seq_q", "seq_kv", "d"};
+    const char *comma = "";
+    double value;
+    for (int k = 0; k < 6; k++)
+        if (run_number(run, keys[k], &value)) {
+            fprintf(out, "%s%s %.0f", comma, keys[k], value);
+            comma = ", ";
+        }
+}
+
+typedef struct Quantity {
+    const char *name, *key;
+} Quantity;
+
+static const Quantity counters[] = {
+    {"warp instructions", "warp_instructions"},
+    {"tensor-core instructions", "mma_instructions"},
+    {"barriers", "barriers"},
+    {"divergent branches", "divergent_branches"},
+    {"global load requests", "global_load_requests"},
+    {"global load sectors", "global_load_units"},
+    {"global load sectors, ideal", "global_load_ideal_units"},
+    {"global store requests", "global_store_requests"},
+    {"global store sectors", "global_store_units"},
+    {"shared load requests", "shared_load_requests"},
+    {"shared load wavefronts", "shared_load_units"},
+    {"shared load wavefronts, ideal", "shared_load_ideal_units"},
+    {"shared store requests", "shared_store_requests"},
+    {"shared store wavefronts", "shared_store_units"},
+    {"shared store wavefronts, ideal", "shared_store_ideal_units"},
+};
+static const Quantity times[] = {{"ms, median", "ms_median"}, {"TFLOP/s", "tflops"}};
+
+static void put_runs(const char *title, const char *text, const Quantity *quantity, size_t count,
+                     const char *from, const char *to, FILE *out) {
+    static const char *const columns[] = {"before", "after", "ratio"};
+    if (!from || !to) return;
+    fprintf(out, "<h2>%s</h2>\n<p>%s ", title, text);
+    put_problem(to, out);
+    fputs(".</p>\n", out);
+    put_heading("", columns, 3, out);
+    for (size_t i = 0; i < count; i++)
+        put_quantity(quantity[i].name, quantity[i].key, from, to, out);
+    fputs("</table>\n", out);
+}
+
+static const char *line_class(const char *line) {
+    if (strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0) return "hunk";
+    if (strncmp(line, "diff ", 5) == 0 || strncmp(line, "index ", 6) == 0) return "hunk";
+    return *line == '+' ? "add" : *line == '-' ? "cut" : *line == '@' ? "hunk" : "";
+}
+
+static void put_diff(const char *path, FILE *out) {
+    Source diff = source_read(path);
+    fputs("<h2>Source</h2>\n<pre>", out);
+    for (int i = 0; i < diff.lines; i++) {
+        fprintf(out, "<span class=\"%s\">", line_class(diff.line[i]));
+        put_text("", diff.line[i], "</span>", out);
+    }
+    fputs("</pre>\n", out);
+    source_free(&diff);
+}
+
+static void put_page(const Options *options, const Module *from, const Module *to, FILE *out) {
+    Source runs = source_read(options->runs);
+    fputs(HEAD, out);
+    put_text("<title>", from->stage, " and ", out);
+    put_text("", to->stage, "</title></head><body>\n<h1>From ", out);
+    put_text("", from->stage, " to ", out);
+    put_text("", to->stage, "</h1>\n<p>", out);
+    fprintf(out, "Variant %s, %s and %s, ptxas %s.</p>\n", to->variant, from->arch, to->arch,
+            to->compiler);
+    put_predictions(options->stages, from, to, out);
+    put_runs("Times", "Measured on the GPU:", times, sizeof times / sizeof *times,
+             find_run(&runs, from->stage, false), find_run(&runs, to->stage, false), out);
+    put_runs("Counters", "Counted by the simulator, from the PTX:", counters,
+             sizeof counters / sizeof *counters, find_run(&runs, from->stage, true),
+             find_run(&runs, to->stage, true), out);
+    put_sass(from, to, out);
+    if (options->diff) put_diff(options->diff, out);
+    fputs("</body></html>\n", out);
+    source_free(&runs);
+}
+
+bool page_command(const Options *options, Error *error) {
+    Module from, to;
+    if (!module_open(options->files[0], MODULE_CODE, &from, error)) return false;
+    const bool opened = module_open(options->files[1], MODULE_CODE, &to, error);
+    if (opened) {
+        put_page(options, &from, &to, stdout);
+        module_close(&to);
+    }
+    module_close(&from);
+    return opened;
+}
