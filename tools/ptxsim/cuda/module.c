@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "decode/decode.h"
-
-enum { WRAPPER_LINES = 4 };
+#include "machine/memory/memory.h"
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
@@ -56,7 +55,7 @@ bool module_variable(const Module *module, const char *name, void **address, siz
     return false;
 }
 
-/* ---- Names and places ------------------------------------------------------------------------ */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 /* The last source name of a mangled one: _Z9flash_fwdPK... is flash_fwd, and so is
  * _ZN12_GLOBAL__N_19flash_fwdE. Anything else stays as it is. */
@@ -82,30 +81,6 @@ static const char *readable_name(Arena *arena, Text mangled) {
     return copy;
 }
 
-/* The kernels' own file is .file 1. */
-static bool belongs_to_call(const PtxModule *ptx, const Location *l) {
-    const InlinedFunction *f = l->inlined < 0 ? NULL : &ptx->inlined[l->inlined];
-    return l->file != 0 || (f && f->last_line - f->first_line < WRAPPER_LINES);
-}
-
-const Location *module_location(const PtxModule *ptx, const Instruction *in) {
-    if (in->location < 0) return NULL;
-    const Location *l = &ptx->location[in->location];
-    while (l->parent >= 0 && belongs_to_call(ptx, l)) l = &ptx->location[l->parent];
-    return l;
-}
-
-void op_place(const Kernel *kernel, const Op *op, char *text, size_t size) {
-    const PtxModule *ptx = kernel->module->ptx;
-    const Location *l = module_location(ptx, op->source);
-    const char *file = l && l->file >= 0 && l->file < ptx->files ? ptx->file[l->file] : NULL;
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    if (file)
-        snprintf(text, size, "%s:%d", slash ? slash + 1 : file, l->line);
-    else
-        snprintf(text, size, "PTX line %d", op->source->line);
-}
-
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 static char *copy_text(Arena *arena, Text text) {
@@ -115,11 +90,11 @@ static char *copy_text(Arena *arena, Text text) {
 }
 
 static void describe(Kernel *k) {
-    const PtxModule *ptx = k->module->ptx;
+    const PtxModule *ptx = k->ptx;
     InstructionInfo *info = arena_alloc(&k->arena, (size_t)k->ops * sizeof *info);
     k->count = arena_alloc(&k->arena, (size_t)k->ops * sizeof *k->count);
     for (int i = 0; i < k->ops; i++) {
-        const Location *l = module_location(ptx, k->op[i].source);
+        const Location *l = ptx_location(ptx, k->op[i].source);
         info[i].class = (InstructionClass)k->op[i].class;
         info[i].file = l ? l->file : -1;
         info[i].line = l ? l->line : 0;
@@ -134,7 +109,7 @@ static void describe(Kernel *k) {
 
 static bool build_kernel(Kernel *k, const PtxFunction *function, char *error, size_t size) {
     k->name = readable_name(&k->arena, function->name);
-    k->function = ptx_inline(k->module->ptx, function, error, size);
+    k->function = ptx_inline(k->ptx, function, error, size);
     if (!k->function || !decode_kernel(k, error, size)) return false;
     describe(k);
     return true;
@@ -160,9 +135,9 @@ Kernel *module_kernel(Module *module, const char *name, char *error, size_t erro
         const PtxFunction *function = nth_kernel(module->ptx, i);
         Kernel *k = &module->kernel[i];
         if (!text_is(function->name, name)) continue;
-        if (k->module && !module->broken[i]) return k;
-        if (!k->module) {
-            k->module = module;
+        if (k->ptx && !module->broken[i]) return k;
+        if (!k->ptx) {
+            k->ptx = module->ptx;
             if (build_kernel(k, function, error, error_size)) return k;
             module->broken[i] = strdup(error);
         }

@@ -3,7 +3,7 @@
 #ifndef PTXSIM_MODULE_H
 #define PTXSIM_MODULE_H
 
-#include "machine/block.h"
+#include "decode/kernel.h"
 
 typedef struct Module {
     PtxModule *ptx;
@@ -28,10 +28,5 @@ Kernel *module_kernel(Module *module, const char *name, char *error, size_t erro
 
 /* A variable of the module: its device address and bytes; false if there is none of that name. */
 bool module_variable(const Module *module, const char *name, void **address, size_t *bytes);
-
-/* The location that an instruction's counters and faults belong to: where it is in the source, but
- * for what comes from a header of the toolkit or from an inlined function of a few lines, such as
- * the wrapper of one PTX instruction. That belongs to the call. NULL: unknown. */
-const Location *module_location(const PtxModule *ptx, const Instruction *in);
 
 #endif

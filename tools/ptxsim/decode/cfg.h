@@ -2,7 +2,7 @@
 #ifndef PTXSIM_CFG_H
 #define PTXSIM_CFG_H
 
-#include "machine/block.h"
+#include "decode/kernel.h"
 
 typedef struct BasicBlock {
     int first, end; /* operations first .. end - 1 */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decode/cfg.h"
+#include "decode/specials.h"
 
 /* ---- The opcode ------------------------------------------------------------------------------ */
 
@@ -344,8 +345,6 @@ static void place_parameters(Kernel *k) {
     memset(k->parameter, 0, rounded);
     for (int i = 0; i < f->parameters; i++)
         f->parameter[i]->address += (uint64_t)(uintptr_t)k->parameter;
-    k->parameter_range.start = (uint64_t)(uintptr_t)k->parameter;
-    k->parameter_range.end = k->parameter_range.start + k->parameter_bytes;
 }
 
 typedef void (*Visit)(Kernel *k, Variable *v);

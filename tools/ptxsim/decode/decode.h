@@ -1,4 +1,4 @@
-/* From instructions to operations. Each family of opcodes has its own decoder (ops_*.c), which
+/* From instructions to operations. Each family of opcodes has its own decoder (ops/ops_*.c), which
  * either fills in the operation or leaves the instruction to the next family.
  *
  * To add an opcode: find its family, add a row to its table or a branch to its decode function, and
@@ -8,7 +8,8 @@
 #ifndef PTXSIM_DECODE_H
 #define PTXSIM_DECODE_H
 
-#include "machine/block.h"
+#include "decode/kernel.h"
+#include "decode/rounding.h"
 
 typedef struct Decoder {
     Kernel *kernel;
@@ -122,12 +123,5 @@ bool done(Decoder *d, Handler run, InstructionClass class);
 /* Decodes kernel->function into kernel->op. False and one sentence in `error` if an instruction is
  * not supported. Variables get their addresses. */
 bool decode_kernel(Kernel *kernel, char *error, size_t error_size);
-
-/* Fills in a warp's constants, for the whole launch, and its special registers, for a block. */
-void constants_fill(Warp *warp);
-void specials_fill(Warp *warp);
-
-/* The index of a special register's name, -1: unknown; its bytes. */
-int special_find(Text name, unsigned *bytes);
 
 #endif

@@ -164,7 +164,7 @@ static bool inside(const Allocation *a, uint64_t address, uint64_t bytes) {
 }
 
 static const Allocation *find_range(const Warp *warp, uint64_t address, uint64_t bytes) {
-    const Allocation *parameters = &warp->block->kernel->parameter_range;
+    const Allocation *parameters = &warp->block->parameters;
     return inside(parameters, address, bytes) ? parameters : memory_find(address, bytes);
 }
 

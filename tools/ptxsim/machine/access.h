@@ -40,9 +40,4 @@ void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, Access
  * generic one in the shared window. Faults if it is neither. */
 uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset);
 
-/* The host bytes of shared address 0. */
-static inline uint8_t *shared_zero(const Block *block) {
-    return (uint8_t *)((uintptr_t)block->shared - SHARED_BASE);
-}
-
 #endif

@@ -1,4 +1,4 @@
-/* Operations that end some time after their instruction: cp.async, bulk copies, wgmma.
+/* Operations that end some time after their instruction, in queues: cp.async, bulk copies, wgmma.
  *
  * SIM_ASYNC=early lets each take effect at once, =late as late as the program allows: when somebody
  * waits for it. A program that is right gives the same result either way; a missing wait shows in
@@ -8,9 +8,7 @@
 #define PTXSIM_ASYNC_H
 
 #include "machine/block.h"
-#include "machine/mbarrier.h"
 #include "machine/tensormap.h"
-#include "ops/mma.h"
 
 /* One cp.async of a warp, or (bytes 0) one cp.async.mbarrier.arrive. */
 typedef struct Copy {
@@ -79,22 +77,9 @@ void async_free(Warp *warp);
 /* A new block begins: nothing is in flight. */
 void async_begin(Block *block);
 
-/* No warp can go on: lands one thing that a warp waits for. False if there is nothing. */
-bool async_advance(Block *block);
-
-/* The block has ended: faults if a bulk copy is still in flight. */
-void async_end(Block *block);
-
-/* cp.async.mbarrier.arrive records: lands the first one in flight and all copies before it. */
-bool copy_advance(Warp *warp);
-/* Lands the bulk load at index i of the block's. */
-void bulk_land(Block *block, int i);
-
-/* mbarrier operations on shared memory, with their faults, races and progress. */
-void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count);
-void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes);
-
-/* Faults if the operation touches registers of a wgmma that was not waited for. */
+/* Notes whether the results of a wgmma are in flight, and faults if the operation touches a
+ * register of one that was not waited for. */
+void wgmma_mark(Warp *warp, const Op *op, uint8_t in_flight);
 void wgmma_check(Warp *warp, const Op *op);
 
 #endif

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/decode.h"
 #include "machine/async.h"
+#include "machine/barrier.h"
+#include "machine/fill.h"
+#include "machine/landing.h"
 #include "machine/lanes.h"
 
 enum {
@@ -42,6 +44,8 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
     memcpy(block->threads, threads, sizeof block->threads);
     block->thread_count = threads[0] * threads[1] * threads[2];
     block->warps = (int)((block->thread_count + LANES - 1) / LANES);
+    block->parameters.start = (uint64_t)(uintptr_t)kernel->parameter;
+    block->parameters.end = block->parameters.start + kernel->parameter_bytes;
     block->shared_bytes = kernel->dynamic_offset + dynamic_shared;
     block->shared = aligned_zeros(block->shared_bytes);
     block->written = aligned_zeros(block->shared_bytes);

@@ -58,6 +58,9 @@ typedef double f64 __attribute__((may_alias));
         }                                                              \
     } while (0)
 
+/* Faults if a lane's value is above what SIM_INDEX allows. */
+void check_index(Warp *warp, const uint32_t value[], bool is_signed);
+
 /* Operand i, 32 bits wide, becomes 64 bits wide: an index, most likely, unless it is a number. */
 static inline void widens(Warp *warp, const Op *op, int i, bool is_signed) {
     if (warp->block->settings->index && op->source->operand[i].kind != OPERAND_NUMBER)

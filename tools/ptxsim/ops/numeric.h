@@ -22,16 +22,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "decode/rounding.h"
+
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF /* a * b + c must round twice where it is written so */
 #endif
-
-typedef enum Rounding {
-    ROUND_NEAREST, /* .rn: to nearest, ties to even */
-    ROUND_ZERO,    /* .rz */
-    ROUND_DOWN,    /* .rm: towards minus infinity */
-    ROUND_UP,      /* .rp */
-} Rounding;
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
 #include "decode/decode.h"
 #include "machine/access.h"
 #include "machine/lanes.h"
+#include "ops/numeric.h"
 
 typedef enum Atomic {
     ATOMIC_ADD,

@@ -2,48 +2,8 @@
  * completes on an mbarrier; stores are in groups of the thread, as cp.async is. */
 #include "decode/decode.h"
 #include "machine/access.h"
-#include "machine/async.h"
+#include "machine/landing.h"
 #include "machine/lanes.h"
-
-/* ---- Landing --------------------------------------------------------------------------------- */
-
-static void move_plain(const Bulk *bulk, bool loads) {
-    uint8_t *shared = shared_zero(bulk->warp->block) + bulk->shared;
-    uint8_t *global = (uint8_t *)(uintptr_t)bulk->global;
-    memcpy(loads ? shared : global, loads ? global : shared, bulk->bytes);
-}
-
-static void move_box(const Bulk *bulk, bool loads) {
-    uint8_t *shared = shared_zero(bulk->warp->block);
-    TensorRows rows = tensor_rows(&bulk->map, bulk->start);
-    for (TensorRow row; tensor_rows_next(&rows, &row);) {
-        if (loads)
-            tensor_row_load(&bulk->map, &row, shared, bulk->shared);
-        else
-            tensor_row_store(&bulk->map, &row, shared, bulk->shared);
-    }
-}
-
-static void move(const Bulk *bulk, bool loads) {
-    if (bulk->map.rank)
-        move_box(bulk, loads);
-    else
-        move_plain(bulk, loads);
-}
-
-void bulk_land(Block *block, int i) {
-    BulkLoads *loads = block->loads;
-    const Bulk bulk = loads->bulk[i];
-    loads->count--;
-    memmove(loads->bulk + i, loads->bulk + i + 1, (size_t)(loads->count - i) * sizeof bulk);
-    move(&bulk, true);
-    shared_mark_written(block, bulk.shared, bulk.bytes);
-    block->progress++;
-    const Op *current = bulk.warp->op;
-    bulk.warp->op = bulk.op; /* what a fault reports */
-    mbarrier_complete_at(bulk.warp, (int)bulk.lane, bulk.mbarrier, bulk.bytes);
-    bulk.warp->op = current;
-}
 
 /* ---- Checks at the issue --------------------------------------------------------------------- */
 
@@ -144,7 +104,7 @@ static void issue_store(Warp *warp, Bulk *bulk) {
         race_async_read(block->race, (unsigned)warp->index, RACE_BULK, 1, &bulk->shared,
                         bulk->bytes, (uint32_t)bulk->op->index, &report))
         fault_race(warp, &report);
-    if (!block->settings->late) move(bulk, false);
+    if (!block->settings->late) bulk_move(bulk, false);
     bulk->group = queue->groups[bulk->lane];
     queue->bulk = queue_room(queue->bulk, queue->count, &queue->capacity, sizeof *queue->bulk);
     queue->bulk[queue->count++] = *bulk;
@@ -176,7 +136,7 @@ static void run_wait(Warp *warp, const Op *op) {
         const uint32_t left = (uint32_t)op->number;
         const bool over =
             warp->mask >> bulk->lane & 1 && bulk->group + left < queue->groups[bulk->lane];
-        if (over && warp->block->settings->late) move(bulk, false);
+        if (over && warp->block->settings->late) bulk_move(bulk, false);
         if (!over) queue->bulk[kept++] = *bulk;
     }
     queue->count = kept;

@@ -5,6 +5,7 @@
 #include "decode/decode.h"
 #include "machine/lanes.h"
 #include "machine/memory/memory.h"
+#include "ops/numeric.h"
 
 /* Parameter `r` of the lane: 8 bytes of local memory. */
 static uint64_t argument(const Warp *warp, const Op *op, int r, unsigned l) {

@@ -2,6 +2,7 @@
  * Instructions". */
 #include "decode/decode.h"
 #include "machine/lanes.h"
+#include "ops/numeric.h"
 
 /* ---- Comparisons ----------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * doubles, which hold every source exactly. */
 #include "decode/decode.h"
 #include "machine/lanes.h"
+#include "ops/numeric.h"
 
 /* ---- Fast ones ------------------------------------------------------------------------------- */
 

@@ -1,45 +1,8 @@
 /* cp.async and its groups. PTX ISA, "Data Movement ...: cp.async". */
 #include "decode/decode.h"
 #include "machine/access.h"
-#include "machine/async.h"
+#include "machine/landing.h"
 #include "machine/lanes.h"
-
-/* ---- Landing --------------------------------------------------------------------------------- */
-
-static void land(Warp *warp, Copy *copy, uint32_t lanes) {
-    Block *block = warp->block;
-    lanes &= copy->pending;
-    copy->pending &= ~lanes;
-    for (; lanes; lanes &= lanes - 1) {
-        const unsigned l = first_lane(lanes);
-        if (!copy->bytes) {
-            mbarrier_arrive_at(warp, (int)l, copy->to[l], 1);
-            continue;
-        }
-        uint8_t *to = shared_zero(block) + copy->to[l];
-        memcpy(to, (const void *)(uintptr_t)copy->from[l], copy->read[l]);
-        memset(to + copy->read[l], 0, copy->bytes - copy->read[l]);
-        shared_mark_written(block, copy->to[l], copy->bytes);
-    }
-}
-
-static void drop_landed(CopyQueue *queue) {
-    int kept = 0;
-    for (int i = 0; i < queue->count; i++)
-        if (queue->copy[i].pending) queue->copy[kept++] = queue->copy[i];
-    queue->count = kept;
-}
-
-bool copy_advance(Warp *warp) {
-    CopyQueue *queue = warp->copies;
-    int arrive = 0;
-    while (arrive < queue->count && queue->copy[arrive].bytes) arrive++;
-    if (arrive == queue->count) return false;
-    const uint32_t lanes = queue->copy[arrive].pending;
-    for (int i = 0; i <= arrive; i++) land(warp, &queue->copy[i], lanes);
-    drop_landed(queue);
-    return true;
-}
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
@@ -76,7 +39,7 @@ static Copy *new_copy(Warp *warp) {
 
 static void finish_if_early(Warp *warp, Copy *copy) {
     if (warp->block->settings->late) return;
-    land(warp, copy, warp->mask);
+    copy_land(warp, copy, warp->mask);
     warp->copies->count--;
 }
 
@@ -113,9 +76,9 @@ static void run_wait(Warp *warp, const Op *op) {
             const bool over = op->number < 0 || copy->group[l] + left < queue->groups[l];
             lanes |= (uint32_t)over << l;
         });
-        land(warp, copy, lanes);
+        copy_land(warp, copy, lanes);
     }
-    drop_landed(queue);
+    copy_drop_landed(queue);
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_COPY, op->number);
 }

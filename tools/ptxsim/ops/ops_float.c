@@ -4,6 +4,7 @@
  * vectorise; every other rounding and .sat goes through one slower handler an opcode. */
 #include "decode/decode.h"
 #include "machine/lanes.h"
+#include "ops/numeric.h"
 
 /* ---- fp32, round to nearest: name and name_ftz ----------------------------------------------- */
 

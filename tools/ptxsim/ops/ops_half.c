@@ -2,6 +2,7 @@
  * Instructions". Every operation is rounded once, to nearest. */
 #include "decode/decode.h"
 #include "machine/lanes.h"
+#include "ops/numeric.h"
 
 typedef enum HalfOperation {
     HALF_ADD,

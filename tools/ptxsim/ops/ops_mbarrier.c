@@ -1,57 +1,17 @@
 /* mbarrier instructions. PTX ISA, "Parallel Synchronization and Communication: mbarrier". */
 #include "decode/decode.h"
 #include "machine/access.h"
-#include "machine/async.h"
 #include "machine/lanes.h"
-
-/* ---- Words in shared memory ------------------------------------------------------------------ */
-
-static uint64_t get_word(Warp *warp, int lane, uint32_t address) {
-    uint64_t word;
-    if (address & 7) fault(warp, lane, "an mbarrier at 0x%x, which is not 8-byte aligned", address);
-    memcpy(&word, shared_range(warp, lane, address, sizeof word, "mbarrier"), sizeof word);
-    return word;
-}
-
-static void put_word(Block *block, uint32_t address, uint64_t word) {
-    memcpy(shared_zero(block) + address, &word, sizeof word);
-    shared_mark_written(block, address, sizeof word);
-}
-
-static void check(Warp *warp, int lane, uint32_t address, MbarrierStatus status) {
-    if (status == MBARRIER_OK) return;
-    fault(warp, lane, "mbarrier at 0x%x: %s", address, mbarrier_message(status));
-}
-
-static void phase_ended(Block *block, uint32_t address) {
-    block->progress++;
-    if (block->race) race_mbarrier_complete(block->race, address);
-}
-
-void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count) {
-    uint64_t word = get_word(warp, lane, address);
-    bool completed = false;
-    check(warp, lane, address, mbarrier_arrive(&word, count, &completed));
-    put_word(warp->block, address, word);
-    if (completed) phase_ended(warp->block, address);
-}
-
-void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
-    uint64_t word = get_word(warp, lane, address);
-    bool completed = false;
-    check(warp, lane, address, mbarrier_complete_tx(&word, bytes, &completed));
-    put_word(warp->block, address, word);
-    if (completed) phase_ended(warp->block, address);
-}
+#include "machine/mbarrier_word.h"
 
 /* ---- init, arrive, expect_tx ----------------------------------------------------------------- */
 
 typedef enum Action { ACTION_INIT, ACTION_INVAL, ACTION_ARRIVE, ACTION_DROP, ACTION_EXPECT } Action;
 
 static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
-    uint64_t word = get_word(warp, lane, address);
-    check(warp, lane, address, mbarrier_init(&word, count));
-    put_word(warp->block, address, word);
+    uint64_t word = mbarrier_get(warp, lane, address);
+    mbarrier_require(warp, lane, address, mbarrier_init(&word, count));
+    mbarrier_put(warp->block, address, word);
 }
 
 /* For the race detector an mbarrier is written when it is initialised and read whenever it is used.
@@ -73,26 +33,26 @@ static void release(Warp *warp, uint32_t address) {
 
 /* op->number says that the count is of bytes to expect before arriving once */
 static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_t count) {
-    uint64_t word = get_word(warp, lane, address);
+    uint64_t word = mbarrier_get(warp, lane, address);
     bool completed = false;
     release(warp, address);
     if (op->number) {
-        check(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
+        mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
         count = 1;
     }
-    check(warp, lane, address,
-          op->mode == ACTION_DROP ? mbarrier_arrive_drop(&word, count, &completed)
-                                  : mbarrier_arrive(&word, count, &completed));
-    put_word(warp->block, address, word);
-    if (completed) phase_ended(warp->block, address);
+    mbarrier_require(warp, lane, address,
+                     op->mode == ACTION_DROP ? mbarrier_arrive_drop(&word, count, &completed)
+                                             : mbarrier_arrive(&word, count, &completed));
+    mbarrier_put(warp->block, address, word);
+    if (completed) mbarrier_phase_ended(warp->block, address);
 }
 
 static void expect(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
-    uint64_t word = get_word(warp, lane, address);
+    uint64_t word = mbarrier_get(warp, lane, address);
     bool completed = false;
-    check(warp, lane, address, mbarrier_expect_tx(&word, bytes, &completed));
-    put_word(warp->block, address, word);
-    if (completed) phase_ended(warp->block, address);
+    mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, bytes, &completed));
+    mbarrier_put(warp->block, address, word);
+    if (completed) mbarrier_phase_ended(warp->block, address);
 }
 
 /* operands: state or -1, address, count or -1 */
@@ -102,13 +62,13 @@ static void run_action(Warp *warp, const Op *op) {
         const uint32_t count = op->r[2] >= 0 ? REG(u32, 2)[l] : 1;
         const bool writes = op->mode == ACTION_INIT || op->mode == ACTION_INVAL;
         note_access(warp, op, (int)l, address, writes ? RACE_WRITE : RACE_READ);
-        if (op->r[0] >= 0) REG(u64, 0)[l] = get_word(warp, (int)l, address);
+        if (op->r[0] >= 0) REG(u64, 0)[l] = mbarrier_get(warp, (int)l, address);
         switch ((Action)op->mode) {
         case ACTION_INIT:
             init(warp, (int)l, address, count);
             break;
         case ACTION_INVAL:
-            put_word(warp->block, address, 0);
+            mbarrier_put(warp->block, address, 0);
             break;
         case ACTION_EXPECT:
             expect(warp, (int)l, address, count);
@@ -124,11 +84,11 @@ static void run_action(Warp *warp, const Op *op) {
 
 /* Has the phase that lane l asks for completed? operands: p, address, parity or state */
 static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
-    const uint64_t word = get_word(warp, (int)l, address);
+    const uint64_t word = mbarrier_get(warp, (int)l, address);
     bool completed = false;
-    check(warp, (int)l, address,
-          op->width == 4 ? mbarrier_test_parity(word, REG(u32, 2)[l], &completed)
-                         : mbarrier_test_state(word, REG(u64, 2)[l], &completed));
+    mbarrier_require(warp, (int)l, address,
+                     op->width == 4 ? mbarrier_test_parity(word, REG(u32, 2)[l], &completed)
+                                    : mbarrier_test_state(word, REG(u64, 2)[l], &completed));
     return completed;
 }
 

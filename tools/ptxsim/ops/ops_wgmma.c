@@ -5,8 +5,9 @@
 #include "machine/access.h"
 #include "machine/async.h"
 #include "machine/lanes.h"
+#include "ops/mma.h"
 
-enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16, WARPS_A_GROUP = 4, FLAG_BYTES = 64 };
+enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16, WARPS_A_GROUP = 4 };
 enum { ROWS_A_GROUP = ROWS_A_WARP * WARPS_A_GROUP };
 
 /* Op.mode */
@@ -59,21 +60,6 @@ static void check_races(Warp *warp, const Op *op, const WgmmaTile *tile) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static void mark_in_flight(Warp *warp, const Op *op, uint8_t value) {
-    for (int i = 0; i < op->definitions; i++) {
-        uint8_t *flag = warp->wgmma->in_flight + op->r[i] / FLAG_BYTES;
-        flag[0] = flag[1] = value; /* a register has 128 bytes */
-    }
-}
-
-void wgmma_check(Warp *warp, const Op *op) {
-    if (op->class == CLASS_WGMMA) return; /* one sum after another in the same registers */
-    for (int i = 0; i < op->operands; i++)
-        if (op->r[i] >= 0 && warp->wgmma->in_flight[op->r[i] / FLAG_BYTES])
-            fault(warp, -1, "a register of a wgmma is %s before wgmma.wait_group has waited for it",
-                  i < op->definitions ? "written" : "read");
-}
-
 static void compute(Warp *warp, const Wgmma *w) {
     const Op *op = w->op;
     const uint32_t *a[4] = {w->a[0], w->a[1], w->a[2], w->a[3]};
@@ -124,7 +110,7 @@ static void run_wgmma(Warp *warp, const Op *op) {
     check_tile(warp, &tile, "wgmma operand B");
     check_races(warp, op, &tile);
     queue->count++;
-    mark_in_flight(warp, op, 1);
+    wgmma_mark(warp, op, 1);
     if (!warp->block->settings->late) compute(warp, w);
 }
 
@@ -150,11 +136,11 @@ static void run_wait(Warp *warp, const Op *op) {
     while (over < queue->count && queue->wgmma[over].group + left < queue->groups) over++;
     for (int i = 0; i < over; i++) {
         if (warp->block->settings->late) compute(warp, &queue->wgmma[i]);
-        mark_in_flight(warp, queue->wgmma[i].op, 0);
+        wgmma_mark(warp, queue->wgmma[i].op, 0);
     }
     queue->count -= over;
     memmove(queue->wgmma, queue->wgmma + over, (size_t)queue->count * sizeof *queue->wgmma);
-    for (int i = 0; i < queue->count; i++) mark_in_flight(warp, queue->wgmma[i].op, 1);
+    for (int i = 0; i < queue->count; i++) wgmma_mark(warp, queue->wgmma[i].op, 1);
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
 }

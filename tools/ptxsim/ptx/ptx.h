@@ -157,4 +157,9 @@ PtxFunction *ptx_function(const PtxModule *module, Text name);
 PtxFunction *ptx_inline(PtxModule *module, const PtxFunction *kernel, char *error,
                         size_t error_size);
 
+/* The location that an instruction's counters and faults belong to: where it is in the source, but
+ * for what comes from a header of the toolkit or from an inlined function of a few lines, such as
+ * the wrapper of one PTX instruction. That belongs to the call. NULL: unknown. */
+const Location *ptx_location(const PtxModule *ptx, const Instruction *in);
+
 #endif

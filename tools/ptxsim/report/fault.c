@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/module.h"
-#include "machine/access.h"
-#include "machine/lanes.h"
+#include "machine/barrier.h"
 #include "machine/mbarrier.h"
 
 /* A report grows in the block's buffer; what does not fit is left out. */
@@ -39,8 +37,8 @@ static const char *file_of(const PtxModule *ptx, const Location *l) {
 
 /* Source and PTX of an operation, each on its line. */
 static void say_place(Block *block, const Op *op, const char *indent) {
-    const PtxModule *ptx = block->kernel->module->ptx;
-    const Location *l = module_location(ptx, op->source);
+    const PtxModule *ptx = block->kernel->ptx;
+    const Location *l = ptx_location(ptx, op->source);
     const Location *inner = op->source->location < 0 ? NULL : &ptx->location[op->source->location];
     char line[200];
     if (file_of(ptx, l))
@@ -80,18 +78,6 @@ _Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
     say_thread(block, warp, lane);
     if (warp->op) say_place(block, warp->op, "  ");
     longjmp(block->escape, 1);
-}
-
-void check_index(Warp *warp, const uint32_t value[], bool is_signed) {
-    for (int l = 0; l < LANES; l++) {
-        const int64_t number = is_signed ? (int32_t)value[l] : (int64_t)value[l];
-        const uint64_t magnitude = (uint64_t)(number < 0 ? -number : number);
-        if (warp->mask >> l & 1 && magnitude > warp->block->settings->index)
-            fault(warp, l,
-                  "%lld was computed in 32 bits and is made 64 bits wide: an index like that "
-                  "overflows in a tensor of 2^31 elements",
-                  (long long)number);
-    }
 }
 
 static void say_side(Block *block, const char *which, const RaceSide *side) {

@@ -79,7 +79,7 @@ def main():
     opcodes, texts = executed()
     failed = False
     sources = sorted(glob.glob(HERE + "/../ops/ops_*.c"))
-    sources.append(HERE + "/../machine/specials.c")
+    sources.append(HERE + "/../decode/specials.c")
     print(f"1..{len(sources)}")
     for number, path in enumerate(sources, 1):
         missing = check(path, opcodes, texts)
