@@ -146,7 +146,7 @@ build/host/%.o: %.c build/flags/host build/toolchain.mk
 build/attention: $(HARNESS)
 	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
-build/attention-sim: $(filter-out %/counters_none.o,$(HARNESS)) $(PTXSIM)
+build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
 	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 -include $(wildcard $(addprefix build/host/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
@@ -154,7 +154,8 @@ PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/a
 
 # The inputs and the truth as a library, for reference/peers.py.
 TRUTH_SOURCES := $(foreach s,cli/library cli/options truth/model_inputs truth/inputs truth/rows \
-    truth/oracle truth/check truth/problem base/element base/parallel base/error,common/$s.c)
+    truth/oracle truth/check truth/problem base/element base/generator base/parallel base/error, \
+    common/$s.c)
 export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "link  $@" >&2
@@ -162,12 +163,12 @@ $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host 
 	    -shared $(TRUTH_SOURCES) -lm -o $@
 
 # ---- Tests: C programs and scripts that speak TAP, beside what they test -------------------------
-LIBHARNESS := $(filter-out %/main.o %/counters_none.o,$(HARNESS))
+LIBHARNESS := $(filter-out %/main.o %/no_simulator.o,$(HARNESS))
 FAKE := build/host/common/test/fake_runtime.o
 C_TESTS := $(patsubst %.c,build/test/%,\
     $(wildcard common/*/test/test_*.c tools/*/test/test_*.c tools/*/*/test/test_*.c))
 SCRIPT_TESTS := $(wildcard common/*/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
-build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/counters_none.o
+build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simulator.o
 	@rm -f $@; ar rcs $@ $^
 build/host/tools/libptxsim.a: $(PTXSIM)
 	@rm -f $@; ar rcs $@ $^

@@ -53,14 +53,13 @@ static void show_cell(const TrialSetup *setup, const Result results[], int count
 /* `cell` chooses d, the mask and the length. */
 static int bench_input(const Options *cell, const Device *device, InputChoice input) {
     Result results[MAX_STAGES];
-    TrialSetup setup = {.init = input.init,
-                        .strength = input.strength,
-                        .seed = cell->seed,
-                        .lse = cell->lse != 0,
-                        .work = ROWS_WORK_GRID};
+    Problem problem = {0};
     Error error;
-    if (!options_problem(cell, false, &setup.problem, &error) ||
-        !run_problem(cell, device, &setup, NULL, results, &error)) {
+    const bool valid = options_problem(cell, false, &problem, &error);
+    TrialSetup setup = setup_of(cell, &problem, ROWS_WORK_GRID);
+    setup.init = input.init;
+    setup.strength = input.strength;
+    if (!valid || !run_problem(cell, device, &setup, NULL, results, &error)) {
         fprintf(stderr, "seq %d, ", cell->seq_q);
         show_input(&setup);
         fprintf(stderr, ": ");

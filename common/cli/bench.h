@@ -9,6 +9,7 @@
 #define BENCH_H
 
 #include "cli/options.h"
+#include "device/device.h"
 
 /* Runs the command. stdout: one JSON object for each cell and stage (report.h), whatever FORMAT
  * says; tools/plot/ makes tables and plots of them. stderr: one line a cell. Needs a GPU. Returns

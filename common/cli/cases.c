@@ -2,9 +2,9 @@
 
 #include "base/progress.h"
 #include "cli/report.h"
+#include "device/simulator.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool wanted(int option, int value) { return option == OPTION_UNSET || option == value; }
@@ -34,20 +34,10 @@ bool cases_go_on(const Cases *cases) {
     return false;
 }
 
-/* What the simulator was told that matters for results. Several runs set SIM_ASYNC themselves. */
-static void print_environment(const Cases *cases, const TrialSetup *setup) {
-    const char *const names[] = {"SIM_FMA", "SIM_ASYNC"};
-    const int count = setup->runs > 1 ? 1 : 2;
-    for (int i = 0; i < count && cases->device->simulated; i++) {
-        const char *set = getenv(names[i]);
-        if (set) fprintf(cases->text, "%s=%s ", names[i], set);
-    }
-}
-
 void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Result *result) {
     progress_end();
     fprintf(cases->text, "FAIL %s: %s\n     repeat: ", result->stage.name, result->reason);
-    print_environment(cases, setup);
+    simulator_print_settings(cases->text, setup->runs);
     fprintf(cases->text, "attention run ");
     report_arguments(cases->text, setup);
     fprintf(cases->text, "%s %s\n", cases->device->simulated ? " DEVICE=sim" : "",

@@ -3,7 +3,7 @@
 #ifndef CASES_H
 #define CASES_H
 
-#include "cli/options.h"
+#include "cli/trial.h"
 
 enum { VARIANTS = 8 };
 

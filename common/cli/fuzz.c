@@ -1,5 +1,6 @@
 #include "cli/fuzz.h"
 
+#include "base/generator.h"
 #include "base/progress.h"
 #include "cli/cases.h"
 
@@ -63,14 +64,15 @@ static void draw_shape(uint64_t *state, int longest, AttentionProblem *shape) {
 
 TrialSetup fuzz_case(uint64_t seed, uint64_t number, const Options *options, FuzzLimits limits) {
     uint64_t state = mix64(seed) + mix64(number + 1);
-    TrialSetup setup = {.work = ROWS_WORK_GRID, .runs = 2};
+    TrialSetup setup = setup_of(options, &(Problem){0}, ROWS_WORK_GRID);
     Problem *p = &setup.problem;
+    setup.runs = 2;
     while (!cases_variant(options, draw(&state, VARIANTS), p)) {
     }
     do draw_shape(&state, limits.longest, &p->shape);
     while (work(p) > limits.work);
     p->shape.scale = draw_scale(&state, p->d);
-    setup.init = options->init == OPTION_UNSET ? (Init)draw(&state, INITS) : options_init(options);
+    if (options->init == OPTION_UNSET) setup.init = (Init)draw(&state, INITS);
     setup.strength = draw_strength(&state, setup.init, options);
     setup.seed = (uint64_t)draw(&state, 1000000);
     setup.lse = draw(&state, 4) > 0;

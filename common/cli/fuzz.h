@@ -8,7 +8,8 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "cli/options.h"
+#include "cli/setup.h"
+#include "device/device.h"
 
 /* How large a case may be. */
 typedef struct FuzzLimits {

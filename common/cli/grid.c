@@ -1,5 +1,6 @@
 #include "cli/grid.h"
 
+#include "base/generator.h"
 #include "base/progress.h"
 #include "cli/cases.h"
 
@@ -100,12 +101,11 @@ static double strength(const Grid *grid, int variant, int shape, int init) {
 static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape, int variant,
                             int init) {
     const int number = (shape * VARIANTS + variant) * INITS + init;
-    TrialSetup setup = {.problem = *problem,
-                        .init = (Init)init,
-                        .strength = strength(grid, variant, shape, init),
-                        .seed = mix64(grid->options->seed + (uint64_t)number) >> 33,
-                        .lse = number % 7 != 0,
-                        .work = ROWS_WORK_GRID};
+    TrialSetup setup = setup_of(grid->options, problem, ROWS_WORK_GRID);
+    setup.init = (Init)init;
+    setup.strength = strength(grid, variant, shape, init);
+    setup.seed = mix64(setup.seed + (uint64_t)number) >> 33;
+    setup.lse = number % 7 != 0;
     set_shape(grid, shape, shape + 2 * variant + init, &setup.problem);
     return setup;
 }

@@ -20,6 +20,7 @@
 #define GRID_H
 
 #include "cli/options.h"
+#include "device/device.h"
 
 /* Runs the command: one line a stage, and for a failed case the line that repeats it. Returns the
  * exit code. */

@@ -2,11 +2,10 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "cli/trial.h"
 #include "truth/model_inputs.h"
 #include "truth/problem.h"
 
-enum { OPTION_UNSET = -1, MAX_SEQS = 32 };
+enum { OPTION_UNSET = -1, MAX_SEQS = 32, MAX_STAGES = 64 };
 enum { INIT_ALL = INITS }; /* INIT=all, of bench alone */
 
 typedef enum DeviceChoice { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM } DeviceChoice;

@@ -22,12 +22,8 @@ int repeat_command(const Options *options, const Device *device) {
     const int usual = device->simulated ? RUNS_SIMULATED : RUNS_GPU;
     Cases cases;
     Error error;
-    TrialSetup setup = {.init = options_init(options),
-                        .strength = options->strength,
-                        .seed = options->seed,
-                        .lse = options->lse != 0,
-                        .work = ROWS_WORK_GRID,
-                        .runs = options->runs == OPTION_UNSET ? usual : options->runs};
+    TrialSetup setup = setup_of(options, &(Problem){0}, ROWS_WORK_GRID);
+    setup.runs = options->runs == OPTION_UNSET ? usual : options->runs;
     if (!options_no_shape(options, "repeat", &error)) return error_exit(&error);
     cases_begin(options, device, &cases);
     cases.patience = 10;

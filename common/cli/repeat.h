@@ -8,6 +8,7 @@
 #define REPEAT_H
 
 #include "cli/options.h"
+#include "device/device.h"
 
 /* Runs the command; returns the exit code. */
 int repeat_command(const Options *options, const Device *device);

@@ -67,14 +67,10 @@ int run_exit_code(const Result results[], int count) {
 int run_command(const Options *options, const Device *device) {
     Error error;
     Result results[MAX_STAGES];
-    TrialSetup setup = {.init = options_init(options),
-                        .strength = options->strength,
-                        .seed = options->seed,
-                        .lse = options->lse != 0,
-                        .work = ROWS_WORK_RUN,
-                        .runs = options->runs};
-    if (!options_problem(options, device->simulated, &setup.problem, &error))
-        return error_exit(&error);
+    Problem problem;
+    if (!options_problem(options, device->simulated, &problem, &error)) return error_exit(&error);
+    TrialSetup setup = setup_of(options, &problem, ROWS_WORK_RUN);
+    setup.runs = options->runs;
     if (options->counters != COUNTERS_TABLE && !device->simulated) {
         fprintf(stderr, "attention: counters are the simulator's: add DEVICE=sim\n");
         return STATUS_SKIP;

@@ -2,7 +2,7 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "cli/options.h"
+#include "cli/trial.h"
 
 /* Tries the stages of the options on one problem: checks each, then on a GPU times those that
  * passed in turn and checks them again. results: [options->stage_count], their stages closed.

@@ -2,14 +2,13 @@
 #ifndef TRIAL_H
 #define TRIAL_H
 
+#include "cli/setup.h"
 #include "device/buffer.h"
 #include "device/counters.h"
 #include "device/device.h"
 #include "device/stage.h"
 #include "device/timer.h"
 #include "truth/check.h"
-
-enum { MAX_STAGES = 64 }; /* tried together */
 
 /* What is known of a stage after it was tried. */
 typedef struct Result {
@@ -41,27 +40,16 @@ typedef struct Trial {
     float *first_LSE;
 } Trial;
 
-/* What to prepare. */
-typedef struct TrialSetup {
-    Problem problem;
-    Init init;
-    double strength; /* 0: that of the init */
-    uint64_t seed;
-    bool lse;    /* ask the stages for LSE */
-    double work; /* the oracle's limit, see rows.h */
-    int runs;    /* of each stage, compared bit for bit; 0 is 1 */
-} TrialSetup;
-
 /* Inputs, rows, truth and the tensors on the device. Too little memory: STATUS_SKIP with the bytes
  * needed and free. */
 bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error);
 
 /* Runs the stage and fills `result`: outputs set to NaN before; guards, inputs and results checked
  * after, counters read. Then runs it again, if the setup said so, and compares the bits of O and
- * LSE with those of the first run. In the simulator the runs take turns in when asynchronous copies
- * land (SIM_ASYNC); its order of warps and blocks is always the same. A failure is explained on
- * `explain`, unless that is NULL. If the device does not survive the stage, it is reset and the
- * tensors are written again; if that does not help, the stages to come are skipped. */
+ * LSE with those of the first run; simulated, simulator_vary changes what may change before each
+ * run. A failure is explained on `explain`, unless that is NULL. If the device does not survive the
+ * stage, it is reset and the tensors are written again; if that does not help, the stages to come
+ * are skipped. */
 void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result);
 
 /* Times the stages of the results that passed, in turn, and checks each once more. One that cannot

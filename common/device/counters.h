@@ -1,6 +1,6 @@
 /* Hardware counters of one run, as the simulator counts them.
  *
- * Two implementations are linked: counters_none.c beside the CUDA runtime (a GPU gives its counters
+ * Two implementations are linked: no_simulator.c beside the CUDA runtime (a GPU gives its counters
  * to Nsight Compute, not to us), tools/ptxsim/cuda/harness.c beside the simulator.
  */
 #ifndef COUNTERS_H

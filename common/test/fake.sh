@@ -44,7 +44,7 @@ build() {
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
     "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" ||
         return 1
-    rm "$work/counters_none.o"
+    rm "$work/no_simulator.o"
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
     for stage in "$@"; do
         bug=${stage#*_}

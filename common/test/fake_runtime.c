@@ -186,6 +186,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 
 #if FAKE_SIMULATED
 #include "device/counters.h"
+#include "device/simulator.h"
 
 bool counters_simulated(void) { return true; }
 
@@ -194,6 +195,14 @@ void counters_reset(void) {}
 bool counters_read(Counters *counters) {
     *counters = (Counters){.warp_instructions = 1000, .shared_load = {10, 40, 20}};
     return true;
+}
+
+void simulator_vary(int run) { (void)run; }
+
+void simulator_print_settings(FILE *out, int runs) {
+    const long set = setting("FAKE_SETTING", 0);
+    (void)runs;
+    if (set) fprintf(out, "FAKE_SETTING=%ld ", set);
 }
 
 void counters_report(FILE *out) { fprintf(out, "the full report\n"); }

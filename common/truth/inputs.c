@@ -1,5 +1,6 @@
 #include "truth/inputs.h"
 
+#include "base/generator.h"
 #include "base/parallel.h"
 #include "truth/model_inputs.h"
 
@@ -20,12 +21,6 @@ const char *init_name(Init init) {
         "normal",   "uniform",  "large", "onehot", "ramp",   "tiny",  "equal",   "zeros",
         "dominant", "infinite", "nan",   "sink",   "peaked", "local", "recency", "primacy"};
     return names[init];
-}
-
-uint64_t mix64(uint64_t bits) {
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-    return bits ^ bits >> 31;
 }
 
 static uint64_t random_bits(uint64_t seed, Tensor tensor, size_t index) {

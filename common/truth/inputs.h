@@ -2,7 +2,7 @@
  * the tensor and the element's index alone, so any thread may write any of them.
  *
  * The random bits of element `index` are mix(mix(seed + T * (tensor + 1)) + G * (index + 1)), with
- * the output function of SplitMix64 (Steele, Lea, Flood 2014) as mix.
+ * mix64 of base/generator.h as mix.
  *
  *   normal   Q, K, V ~ N(0, 1) by Box-Muller, so the logits are about N(0, 1) too
  *   uniform  Q, K, V uniform in [-1, 1)
@@ -76,9 +76,6 @@ const char *init_name(Init init);
 
 /* The strength of an init where none is chosen; 0 if it takes none. */
 double init_strength(Init init);
-
-/* 64 well-mixed bits from 64. */
-uint64_t mix64(uint64_t bits);
 
 /* The element before it is rounded to the element type; strength 0: that of the init. */
 float inputs_value(const Problem *problem, Init init, double strength, uint64_t seed, Tensor tensor,

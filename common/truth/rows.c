@@ -1,6 +1,6 @@
 #include "truth/rows.h"
 
-#include "truth/inputs.h"
+#include "base/generator.h"
 
 #include <stdlib.h>
 

@@ -139,8 +139,8 @@ repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
 # shellcheck disable=SC2086 # the line is a list of arguments
 run attention $repeat
 exits 1 "and its line repeats the failure" '07_head: '
-SIM_FMA=fused run attention-sim grid "${cell[@]}" INIT=large 07_head
-exits 1 "with what the simulator was told" 'repeat: SIM_FMA=fused attention run B='
+FAKE_SETTING=7 run attention-sim grid "${cell[@]}" INIT=large 07_head
+exits 1 "with what the simulator was told" 'repeat: FAKE_SETTING=7 attention run B='
 run attention grid "${cell[@]}" INIT=normal 11_launch
 exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
 [ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]

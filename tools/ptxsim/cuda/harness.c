@@ -1,5 +1,7 @@
-/* common/device/counters.h for the simulator: the harness asks here what the kernels did. */
+/* common/device/counters.h and simulator.h beside the simulator: the harness asks here what the
+ * kernels did, and for another order of things. */
 #include "device/counters.h"
+#include "device/simulator.h"
 
 #include <stdlib.h>
 
@@ -111,4 +113,18 @@ void counters_annotate(FILE *out, bool html) {
     else
         annotate_text(&snapshot.counts, out);
     drop_snapshot(&snapshot);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+void simulator_vary(int run) { setenv("SIM_ASYNC", run % 2 ? "late" : "early", 1); }
+
+/* With several runs SIM_ASYNC is what simulator_vary has made of it. */
+void simulator_print_settings(FILE *out, int runs) {
+    const char *const names[] = {"SIM_FMA", "SIM_ASYNC"};
+    const int count = runs > 1 ? 1 : 2;
+    for (int i = 0; i < count; i++) {
+        const char *set = getenv(names[i]);
+        if (set) fprintf(out, "%s=%s ", names[i], set);
+    }
 }

@@ -1,5 +1,6 @@
-/* Counters beside the CUDA runtime: none. */
+/* Beside the CUDA runtime: no counters, and nothing to set. */
 #include "device/counters.h"
+#include "device/simulator.h"
 
 bool counters_simulated(void) { return false; }
 
@@ -15,4 +16,11 @@ void counters_report(FILE *out) { (void)out; }
 void counters_annotate(FILE *out, bool html) {
     (void)out;
     (void)html;
+}
+
+void simulator_vary(int run) { (void)run; }
+
+void simulator_print_settings(FILE *out, int runs) {
+    (void)out;
+    (void)runs;
 }
