@@ -16,13 +16,6 @@ typedef struct Coordinates {
     int batch, head, row, column;
 } Coordinates;
 
-const char *init_name(Init init) {
-    static const char *const names[INITS] = {
-        "normal",   "uniform",  "large", "onehot", "ramp",   "tiny",  "equal",   "zeros",
-        "dominant", "infinite", "nan",   "sink",   "peaked", "local", "recency", "primacy"};
-    return names[init];
-}
-
 static uint64_t random_bits(uint64_t seed, Tensor tensor, size_t index) {
     const uint64_t key = mix64(seed + 0xd1342543de82ef95u * ((uint64_t)tensor + 1));
     return mix64(key + 0x9e3779b97f4a7c15u * ((uint64_t)index + 1));

@@ -44,38 +44,12 @@
 #ifndef INPUTS_H
 #define INPUTS_H
 
+#include "truth/init.h"
 #include "truth/problem.h"
-
-typedef enum Init {
-    INIT_NORMAL,
-    INIT_UNIFORM,
-    INIT_LARGE,
-    INIT_ONEHOT,
-    INIT_RAMP,
-    INIT_TINY,
-    INIT_EQUAL,
-    INIT_ZEROS,
-    INIT_DOMINANT,
-    INIT_INFINITE,
-    INIT_NAN,
-    INIT_SINK,
-    INIT_PEAKED,
-    INIT_LOCAL,
-    INIT_RECENCY,
-    INIT_PRIMACY
-} Init;
-enum { INITS = INIT_PRIMACY + 1 };
-typedef enum Tensor { TENSOR_Q, TENSOR_K, TENSOR_V } Tensor;
 
 typedef struct Inputs {
     uint16_t *Q, *K, *V; /* raw elements of the problem's type, shapes as in attention.h */
 } Inputs;
-
-/* "normal", "uniform", ... */
-const char *init_name(Init init);
-
-/* The strength of an init where none is chosen; 0 if it takes none. */
-double init_strength(Init init);
 
 /* The element before it is rounded to the element type; strength 0: that of the init. */
 float inputs_value(const Problem *problem, Init init, double strength, uint64_t seed, Tensor tensor,

@@ -17,22 +17,6 @@ const InputChoice *model_bench_inputs(int *count) {
     return inputs;
 }
 
-double init_strength(Init init) {
-    switch (init) {
-    case INIT_SINK:
-        return 12;
-    case INIT_PEAKED:
-        return 3;
-    case INIT_LOCAL:
-        return 14;
-    case INIT_RECENCY:
-    case INIT_PRIMACY:
-        return 20;
-    default:
-        return 0;
-    }
-}
-
 /* One factor of a product of `strength` nats, the one in Q: a power of two, so that rounding
  * leaves it alone, near the root, so that neither factor leaves the range of fp16. */
 static double factor_in_Q(double strength, int d) {

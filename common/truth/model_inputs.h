@@ -2,13 +2,8 @@
 #ifndef MODEL_INPUTS_H
 #define MODEL_INPUTS_H
 
-#include "truth/inputs.h"
-
-/* An init and its strength. */
-typedef struct InputChoice {
-    Init init;
-    double strength; /* 0: the init takes none */
-} InputChoice;
+#include "truth/init.h"
+#include "truth/problem.h"
 
 /* The inputs of `bench INIT=all`, in their order; the first is `normal`, by whose time the others
  * are divided. Sets *count. */

@@ -69,7 +69,7 @@ passes() {
     [ $code -eq 0 ] || verdict "$(cause "$1")" "$1"
 }
 
-# compile VARIANT CODE FLAG...: $source; CODE is what comes out, the rest is as in the Makefile.
+# compile VARIANT CODE FLAG...: $source; CODE is what comes out, the rest is as in kernels.mk.
 compile() {
     local d=128 bf16=0 causal=0
     [[ $1 == d64_* ]] && d=64

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/scheduler.h"
+
 enum {
     MAX_THREADS = 16,
     DEFAULT_BUDGET = 100 * 1000 * 1000, /* operations of a warp in one block: seconds of work */

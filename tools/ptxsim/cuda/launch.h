@@ -2,7 +2,7 @@
 #ifndef PTXSIM_LAUNCH_H
 #define PTXSIM_LAUNCH_H
 
-#include "machine/block.h"
+#include "decode/kernel.h"
 
 typedef struct LaunchShape {
     uint32_t grid[3], threads[3];

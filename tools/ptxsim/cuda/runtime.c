@@ -9,6 +9,8 @@
 
 #include "cuda/launch.h"
 #include "cuda/registry.h"
+#include "machine/block.h"
+#include "machine/memory/memory.h"
 #include "machine/tensormap.h"
 
 enum {

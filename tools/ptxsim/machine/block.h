@@ -101,15 +101,7 @@ struct Block {
     char report[4096];        /* what fault() has to say */
 };
 
-/* ---- Running (block.c, simt.c, report/fault.c) ----------------------------------------------- */
-
-/* Memory for blocks of one launch. NULL if the host is short of memory. */
-Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t grid[3],
-                 const uint32_t threads[3], uint32_t dynamic_shared);
-void block_free(Block *block);
-
-/* Runs block `index` of the grid to its end. False: a fault, described in block->report. */
-bool block_run(Block *block, uint64_t index);
+/* ---- Faults (report/fault.c) ----------------------------------------------------------------- */
 
 /* Writes a report about the current operation of `warp` and ends the block. lane -1: the warp as a
  * whole. The message is a phrase without a full stop. */
@@ -119,9 +111,6 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race);
 
 /* No warp can go on: reports what each of them waits for. */
 _Noreturn void fault_deadlock(Block *block);
-
-/* Continues with lanes that have met, as often as needed; then warp->pc is what to execute. */
-void simt_reconverge(Warp *warp);
 
 /* The host bytes of shared address 0. */
 static inline uint8_t *shared_zero(const Block *block) {

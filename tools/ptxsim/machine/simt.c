@@ -1,5 +1,7 @@
 /* Divergence. A warp has a stack of frames; the lanes of the top frame run until they come to the
  * place where they reconverge, then the frame below goes on with those lanes and its own. */
+#include "machine/simt.h"
+
 #include "machine/lanes.h"
 
 static void load_top(Warp *warp) {

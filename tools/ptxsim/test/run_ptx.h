@@ -10,6 +10,7 @@
 
 #include "cuda/launch.h"
 #include "cuda/module.h"
+#include "machine/memory/memory.h"
 
 /* The kernel's counters after its run. */
 typedef struct PtxRun {

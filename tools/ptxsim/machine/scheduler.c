@@ -1,4 +1,5 @@
-/* One block: its warps take turns, each running until it has to wait. */
+#include "machine/scheduler.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "machine/fill.h"
 #include "machine/landing.h"
 #include "machine/lanes.h"
+#include "machine/simt.h"
 
 enum {
     TURN = 1 << 16, /* operations in one turn, so that a warp that spins lets others go on */
