@@ -21,7 +21,7 @@ readonly COMPILER_WHEELS=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvi
     nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85)
 readonly DISASSEMBLER_WHEELS=(nvidia-cuda-cuobjdump==13.2.86 nvidia-cuda-nvdisasm==13.2.86)
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 readonly root wheels=$root/build/cuda # one folder a pinned version: a new pin is a new folder
 python=${PYTHON:-python3}
 scratch=() # removed at exit

@@ -21,8 +21,8 @@ copy=$(mktemp -d)
 log=$copy/log
 trap 'rm -rf "$copy"' EXIT
 unset NVCC CUDA_HOME PYTHON TOOLCHAIN_SEARCH NVCC_CCBIN CUOBJDUMP NVDISASM
-mkdir "$copy/tools" "$copy/bin" "$copy/empty"
-cp tools/toolchain/toolchain.sh tools/toolchain/python.sh "$copy/tools/"
+mkdir -p "$copy/tools/toolchain" "$copy/bin" "$copy/empty"
+cp tools/toolchain/toolchain.sh tools/toolchain/python.sh "$copy/tools/toolchain/"
 real_path=$PATH
 
 # A PATH with what the scripts use and nothing else; g++ is there to be found, and to be removed.
@@ -78,7 +78,7 @@ run() { # run [VARIABLE=VALUE]... COMMAND...: with the PATH above behind $front
     status=0
     env PATH="${front:+$front:}$copy/bin" "$@" >"$log" 2>&1 || status=$?
 }
-tools() { run "$@" "$copy/tools/toolchain.sh" "$copy/build/out.mk"; }
+tools() { run "$@" "$copy/tools/toolchain/toolchain.sh" "$copy/build/out.mk"; }
 wheels() { tools TOOLCHAIN_SEARCH=wheels; }
 says() { grep -qF -- "$1" "$log"; }
 wrote() { grep -sqxF -- "$1" "$copy/build/out.mk"; }
@@ -170,24 +170,24 @@ ok "a second time nothing is fetched" [ $status -eq 0 -a ! -e "$copy/calls" ]
 
 # ---- The disassembler ----------------------------------------------------------------------------
 fresh
-front=$copy/home/bin run "$copy/tools/toolchain.sh" --disassembler "$copy/build/out.mk"
+front=$copy/home/bin run "$copy/tools/toolchain/toolchain.sh" --disassembler "$copy/build/out.mk"
 ok "the disassembler on PATH is found" wrote "NVDISASM := $copy/home/bin/nvdisasm"
 ok "and the fragment has nothing else" [ "$(wc -l <"$copy/build/out.mk")" -eq 2 ]
 fresh
 python "$no_pip"
-run TOOLCHAIN_SEARCH=wheels "$copy/tools/toolchain.sh" --disassembler "$copy/build/out.mk"
+run TOOLCHAIN_SEARCH=wheels "$copy/tools/toolchain/toolchain.sh" --disassembler "$copy/build/out.mk"
 ok "none to be had ends with 2" [ $status -eq 2 ]
 ok "and says so" says "There is no disassembler"
 ok "and leaves nothing" nothing_left
 for arguments in "" "a b" "--wrong"; do
     # shellcheck disable=SC2086 # several arguments
-    run "$copy/tools/toolchain.sh" $arguments
+    run "$copy/tools/toolchain/toolchain.sh" $arguments
     ok "toolchain.sh $arguments: bad usage" [ $status -eq 64 ]
 done
 
 # ---- python.sh -----------------------------------------------------------------------------------
 fresh
-numpy_python() { run "$copy/tools/python.sh" "$copy/build/python"; }
+numpy_python() { run "$copy/tools/toolchain/python.sh" "$copy/build/python"; }
 rm "$copy/bin/python3"
 numpy_python
 ok "no python3 ends with 2" [ $status -eq 2 ]
@@ -211,7 +211,7 @@ ok "and its python3 is the answer" [ "$(tail -n 1 "$log")" = "$copy/build/python
 rm "$copy/calls"
 numpy_python
 ok "a second time nothing is fetched" [ $status -eq 0 -a "$(grep -c pip "$copy/calls")" -eq 0 ]
-run "$copy/tools/python.sh"
+run "$copy/tools/toolchain/python.sh"
 ok "python.sh without a folder: bad usage" [ $status -eq 64 ]
 
 # ---- The real ones -------------------------------------------------------------------------------
@@ -222,9 +222,9 @@ else
     fresh
     rm "$copy/bin/python3"
     export PATH=$real_path TOOLCHAIN_SEARCH=wheels
-    "$copy/tools/toolchain.sh" "$copy/build/out.mk" 2>"$log"
+    "$copy/tools/toolchain/toolchain.sh" "$copy/build/out.mk" 2>"$log"
     ok "the wheels give a compiler" [ $? -eq 0 ]
-    "$copy/tools/toolchain.sh" --disassembler "$copy/build/dis.mk" 2>"$log"
+    "$copy/tools/toolchain/toolchain.sh" --disassembler "$copy/build/dis.mk" 2>"$log"
     ok "and a disassembler" [ $? -eq 0 ]
     nvcc=$(sed -n 's/^NVCC := //p' "$copy/build/out.mk")
     cuobjdump=$(sed -n 's/^CUOBJDUMP := //p' "$copy/build/dis.mk")
@@ -234,7 +234,7 @@ else
     ok "that compiler builds stage 01" [ $? -eq 0 ]
     "$cuobjdump" -sass "$copy/stage.so" >"$log" 2>&1
     ok "that disassembler reads it" says "code for sm_80"
-    "$copy/tools/python.sh" "$copy/build/python" >"$copy/python" 2>"$log"
+    "$copy/tools/toolchain/python.sh" "$copy/build/python" >"$copy/python" 2>"$log"
     ok "python.sh gives a python3 with NumPy" "$(cat "$copy/python")" -c 'import numpy'
 fi
 echo "1..$count"
