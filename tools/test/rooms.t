@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TREES = ["common", "notes", "reference", "stages", "tools"]
 
 # The rooms from below: a file includes files of its own room and of those before it. Those of a
-# tool also include what COMMON has of the harness, and nothing of another tool.
+# tool also include what COMMON has of the harness, and nothing of another tool. A tool that is not
+# here has one room.
 ROOMS = {
     "common": ["base", "truth", "device", "cli"],
-    "tools/mutate": [],
     "tools/ptxsim": ["machine/memory", "ptx", "decode", "machine", "ops", "report", "cuda"],
     "tools/sass": ["analysis", "commands"],
 }
@@ -49,9 +49,14 @@ def files_of(root, tree):
                 yield (Path(folder) / name).relative_to(root)
 
 
+def houses(root):
+    """The folders that have rooms."""
+    return ["common", *(str(path.relative_to(root)) for path in sorted(root.glob("tools/*")))]
+
+
 def sources(root):
     """The C files of the rooms: path, house and room ("" beside the rooms, None in a test/)."""
-    for house in ROOMS:
+    for house in houses(root):
         for path in files_of(root, house):
             if path.suffix in (".c", ".h"):
                 room = str(path.parent.relative_to(house)).replace(".", "")
@@ -69,6 +74,9 @@ def upwards(root):
     """Includes that do not run downwards, or name no room."""
     wrong = []
     for path, house, room in sources(root):
+        if room and room not in ROOMS.get(house, []):
+            wrong.append(f"{path} is in a room that has no place among the others: ROOMS here")
+            continue
         for other, target in includes(root, path, house):
             if other is None:
                 wrong.append(f"{path} includes {target}: name it from its house (truth/rows.h)")
@@ -78,10 +86,9 @@ def upwards(root):
                 continue
             if other != house:
                 allowed = COMMON
-            elif room == "":  # beside the rooms is the program's own file, above them all
-                allowed = ["", *ROOMS[house]]
-            else:
-                allowed = ["", *ROOMS[house][:ROOMS[house].index(room) + 1]]
+            else:  # beside the rooms is the program's own file, above them all
+                rooms = ROOMS.get(house, [])
+                allowed = ["", *(rooms[:rooms.index(room) + 1] if room in rooms else rooms)]
             if there not in allowed:
                 wrong.append(f"{path} includes {target}, which is above it")
     return wrong
@@ -176,8 +183,10 @@ planted(upwards, "", {f"{rows}.h": '#include "base/error.h"\n', "common/base/err
 planted(upwards, "above it", {f"{rows}.h": '#include "cli/run.h"\n', "common/cli/run.h": ""})
 planted(upwards, "above it", {"tools/ptxsim/ptx/lexer.c": '#include "decode/cfg.h"\n',
                               "tools/ptxsim/decode/cfg.h": ""})
+planted(upwards, "above it", {"tools/new/a.c": '#include "cli/run.h"\n', "common/cli/run.h": ""})
 planted(upwards, "above it", {"tools/sass/analysis/a.c": '#include "cli/run.h"\n',
                               "common/cli/run.h": ""})
+planted(upwards, "no place", {"tools/ptxsim/new/a.c": ""})
 planted(upwards, "from its house", {f"{rows}.c": '#include "rows.h"\n', f"{rows}.h": ""})
 planted(circles, "", {f"{rows}.h": '#include "truth/oracle.h"\n', f"{rows}.c": "",
                       f"{oracle}.h": ""})
