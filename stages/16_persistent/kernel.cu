@@ -27,7 +27,7 @@ typedef __half element;
 constexpr int D = HEAD_DIM;
 constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers per block, 64 query rows each
 constexpr int BC = 128;                          // keys per tile
-constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128;
+constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_THREADS = 128;
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -782,7 +782,10 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
 }
 
 const AttentionKernel attention_kernels[] = {
-    {"flash_fwd", (const void *)flash_fwd<false>, MAX_THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+    {"flash_fwd", (const void *)flash_fwd<false>, MAX_THREADS, SHARED_BYTES},
+    {"flash_fwd_pieces", (const void *)flash_fwd<true>, MAX_THREADS, SHARED_BYTES},
+    {"merge", (const void *)merge, MERGE_THREADS, 0},
+    {NULL, NULL, 0, 0}};
 
 // Consumer warpgroups: short causal problems waste less of tiles of 128 rows than of 192.
 static int warpgroups_for(const AttentionProblem *p) {
@@ -899,7 +902,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
         <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
     error = cudaGetLastError();
     if (error != cudaSuccess) return error;
-    merge<<<ceil_div(tiles * BR, 4), 128, 0, stream>>>((element *)t->O, t->LSE, parts, plan, BR,
-                                                       *p);
+    merge<<<ceil_div(tiles * BR, MERGE_THREADS / 32), MERGE_THREADS, 0, stream>>>(
+        (element *)t->O, t->LSE, parts, plan, BR, *p);
     return cudaGetLastError();
 }
