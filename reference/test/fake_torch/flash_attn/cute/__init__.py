@@ -1,0 +1,16 @@
+"""FlashAttention-4: flash_attn_func on [batch, seq, heads, d], O first."""
+import os
+
+import torch
+
+if os.environ.get("FAKE_PACKAGES") == "0":
+    raise ModuleNotFoundError("No module named 'flash_attn'")
+if os.environ.get("FAKE_PACKAGES") == "broken":
+    raise OSError("made for another PyTorch")
+
+
+def flash_attn_func(Q, K, V, causal, num_splits):
+    assert num_splits == 1  # all that it can below compute capability 10
+    torch.state["ms"] += 3
+    Q, K, V = (x.transpose(1, 2) for x in (Q, K, V))
+    return torch.exact(Q, K, V, causal).transpose(1, 2), None
