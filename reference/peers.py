@@ -95,6 +95,10 @@ def stop(code, text):
     sys.exit(code)
 
 
+def first_line(error):
+    return (str(error).strip().splitlines() or ["no message"])[0]
+
+
 def whole(key, text, allowed):
     if not text.isdecimal() or int(text) not in allowed:
         choice = " and ".join(map(str, allowed)) if len(allowed) == 2 else \
@@ -303,7 +307,7 @@ class Peer(Entry):
         except Skip:
             raise
         except Exception as error:  # of many kinds: no such kernel, no Triton, no compiler, ...
-            raise Skip(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}") from error
+            raise Skip(f"{type(error).__name__}: {first_line(error)}") from error
 
     def run(self):
         self.result = self.function(*self.inputs)
@@ -366,8 +370,10 @@ def flash_attention_4(cell):
 
 def flex(cell):
     """FlexAttention, compiled for this cell alone, so that its lengths are constants."""
+    shift = cell.seq_kv - cell.seq_q
+
     def visible(_batch, _head, row, key):
-        return row + cell.seq_kv - cell.seq_q >= key
+        return row + shift >= key
 
     @functools.cache
     def compiled():
@@ -412,8 +418,8 @@ def attempt(entry, action):
         action()
     except Skip as error:
         entry.status, entry.reason = "skip", str(error)
-    except (Failure, RuntimeError) as error:
-        entry.status, entry.reason = "fail", str(error).strip().splitlines()[0]
+    except Exception as error:  # of many kinds, as in Peer.prepare
+        entry.status, entry.reason = "fail", first_line(error)
         try:
             torch.cuda.synchronize()
         except RuntimeError:
@@ -570,7 +576,7 @@ def report(cell, entry):
               "ms_min": min(entry.samples) if timed else None,
               "tflops": entry.flops / entry.median() * 1e-9 if timed else None,
               "gb_s": gb_s, "hbm_share": gb_s / peak_gb_s() if moved and peak_gb_s() else None,
-              "sustained": cell.sustained if timed and cell.sustained else None,
+              "sustained": cell.sustained or None,
               "began": entry.began if timed else None, "ended": entry.ended if timed else None}
     for key in "max_error", "rms_error":  # JSON has neither NaN nor infinity
         if answer[key] is not None and not math.isfinite(answer[key]):
@@ -626,7 +632,7 @@ def bench_cell(options, shape, made, folders, timer):
     speeds = []
     for entry in entries:
         answer = report(cell, entry)
-        print(json.dumps(answer, separators=(",", ":")), flush=True)
+        print(json.dumps(answer, separators=(",", ":")), file=options["LINES"], flush=True)
         speeds.append(f"{answer['tflops']:.4g}" if answer["tflops"] else entry.status.upper())
     which = [] if str(made) == "normal" else [made]
     print(f"{label(cell)} ", *which, *speeds, file=sys.stderr)
@@ -639,6 +645,13 @@ def bench(options, folders):
     timer = Timer()
     cells = itertools.product(options["CELLS"], options["INPUTS"])
     return all([bench_cell(options, *cell, folders, timer) for cell in cells])
+
+
+def take_stdout():
+    """A stream to stdout for the lines alone: what packages print there goes to stderr from now."""
+    lines = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return lines
 
 
 def software(chosen):
@@ -660,6 +673,7 @@ def main():
     options, folders = parse(sys.argv[1:])
     options["INPUTS"] = choose_inputs(options["HARNESS"])
     options["CELLS"] = choose_cells(options["HARNESS"])
+    options["LINES"] = take_stdout()
     # Before PyTorch: the stages find this runtime first, even if PyTorch brings an older one.
     ctypes.CDLL(os.environ.get("CUDART", "libcudart.so"), ctypes.RTLD_GLOBAL)
     import torch
@@ -667,7 +681,7 @@ def main():
     if options["GPU"] >= torch.cuda.device_count():
         stop(SKIP, f"GPU={options['GPU']}: PyTorch sees {torch.cuda.device_count()} GPUs")
     torch.cuda.set_device(options["GPU"])
-    print(json.dumps({"peers": software(options["PEERS"])}), flush=True)
+    print(json.dumps({"peers": software(options["PEERS"])}), file=options["LINES"], flush=True)
     with torch.no_grad():
         sys.exit(0 if bench(options, folders) else 1)
 

@@ -195,6 +195,8 @@ int regimes_cells(const Options *options, Cell list[MAX_CELLS], Error *error) {
     if (chosen != REGIME_SQUARE && (options->seq_count || options->init == INIT_ALL))
         return error_set(error, STATUS_USAGE, "%s: allowed with REGIME=square alone",
                          options->seq_count ? "SEQS" : "INIT=all");
+    if (options->init == INIT_ALL && options->sustained)
+        return error_set(error, STATUS_USAGE, "INIT=all: allowed without SUSTAINED");
     for (int regime = 0; regime < REGIMES; regime++)
         if (chosen == regime || (chosen == REGIME_ALL && regime != REGIME_RANDOM))
             add_regime(&cells, (Regime)regime);

@@ -224,7 +224,7 @@ static void json_counters(FILE *out, const Result *result) {
 static void json_times(FILE *out, const Device *device, const TrialSetup *setup,
                        const Result *result) {
     const Times *times = &result->times;
-    const bool timed = result->timed, sustained = timed && setup->timing.sustained;
+    const bool timed = result->timed, sustained = setup->timing.sustained > 0;
     const double gb_s = timed ? report_gb_s(&setup->problem, times) : 0;
     json_number(out, "ms_median", times->median, timed);
     json_number(out, "ms_min", times->min, timed);
@@ -232,8 +232,8 @@ static void json_times(FILE *out, const Device *device, const TrialSetup *setup,
     json_number(out, "gb_s", gb_s, timed);
     json_number(out, "hbm_share", gb_s / device->peak_gb_s, timed);
     json_int(out, "sustained", setup->timing.sustained, sustained);
-    json_optional(out, "began", sustained ? times->began.text : NULL);
-    json_optional(out, "ended", sustained ? times->ended.text : NULL);
+    json_optional(out, "began", times->began.text);
+    json_optional(out, "ended", times->ended.text);
 }
 
 void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result) {

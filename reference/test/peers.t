@@ -133,7 +133,8 @@ def tests():
     code, lines, stderr = peers("SEQS=1,2", "REPS=3", "D=128", "CAUSAL=1", "01_none")
     ok(code == 0, "a right stage: exit 0", stderr)
     ok(lines[0]["peers"].startswith("PyTorch 0.fake, cuDNN 9.19, FlashAttention-3 of fa3_fwd 0, "
-                                    "FlashAttention-4 0"), "the first line names the software", lines[0])
+                                    "FlashAttention-4 0"),
+       "the first line names the software", lines[0])
     ok(all(list(line) == KEYS for line in lines[1:]), "the others have the keys of the harness")
     ok([line["name"] for line in lines[1:]] ==
        ["01_none", "FlashAttention-2", "FlashAttention-3", "FlashAttention-4", "cuDNN",
@@ -159,8 +160,9 @@ def tests():
     ok(abs(by_name["matmul"]["tflops"] - 2 * 8192**3 / 10e-3 * 1e-12) < 1e-9, "of the matrices too")
     ok(stage["max_error"] <= stage["tolerance"] < 0.1, "the stage's error is reported", stage)
     moved = 32 * 16 * 2 * (4 * 128 * 2 + 4)  # Q, K, V, O and LSE
-    ok(abs(stage["gb_s"] - moved / 1e-3 * 1e-9) < 1e-9 and stage["hbm_share"] * 1000 == stage["gb_s"]
-       and by_name["matmul"]["gb_s"] is None and stage["regime"] == "square",
+    ok(abs(stage["gb_s"] - moved / 1e-3 * 1e-9) < 1e-9 and
+       abs(stage["hbm_share"] * 1000 - stage["gb_s"]) < 1e-9 and
+       by_name["matmul"]["gb_s"] is None and stage["regime"] == "square",
        "bytes a second, and their part of the memory's peak", stage)
     errors = {name: line["rms_error"] for name, line in by_name.items()}
     ok(all(1e-5 < errors[name] < 1e-3 and by_name[name]["checked_rows"] == 1024 for name in
@@ -211,18 +213,17 @@ def tests():
         code, _, stderr = peers(argument, "01_none")
         ok(code == 64 and f"{argument.split(',')[0]}"[:4] in stderr and "allowed are" in stderr,
            f"{argument}: exit 64 and a sentence", stderr)
-    for packages, reason in (
-            ("0", "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers"),
-            ("broken", "OSError: made for another PyTorch")):
+    for packages, reason, of_fourth in (
+            ("0", "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers",
+             "ModuleNotFoundError: No module named 'flash_attn'"),
+            ("broken", "OSError: made for another PyTorch", "AssertionError: no message")):
         code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", "01_none",
                                     FAKE_PACKAGES=packages)
         skipped = {line["name"]: line["reason"] for line in lines if line.get("status") == "skip"}
-        ok(code == 0 and "FlashAttention-" not in lines[0]["peers"] and
+        ok(code == 0 and "FlashAttention-3" not in lines[0]["peers"] and
            skipped["FlashAttention-3"] == reason,
            f"without FlashAttention-3 it is skipped: {reason}", f"{skipped} {stderr}")
-        ok(skipped["FlashAttention-4"] == reason.replace(
-            "no package flash_attn_3, fa3_fwd, xformers", "No module named 'flash_attn'"),
-           "so is FlashAttention-4", skipped)
+        ok(skipped["FlashAttention-4"] == of_fourth, f"so is the other: {of_fourth}", skipped)
     code, lines, stderr = peers("SEQS=1", "01_none", FAKE_GPUS="0")
     ok(code == 2 and "PyTorch sees 0 GPUs" in stderr and not lines, "no GPU: exit 2", stderr)
 

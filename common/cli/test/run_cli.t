@@ -197,7 +197,8 @@ exits 2 "all inputs at two lengths" 'seq  4096 normal: ' 'seq  4096 sink 30: ' \
 [ "$(grep -c 'seq ' "$work/err")" -eq 20 ]
 verdict $? "and no other"
 run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
-exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"regime":"square","init":"ramp",'
+exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' \
+    '"d":128,"regime":"square","init":"ramp",'
 run attention bench SEQS=1 D=128 CAUSAL=1 SUSTAINED=1 01_none
 exits 0 "bench, sustained" '"ms_median":60,"ms_min":60,' '"sustained":1,"began":"20'
 [ "$(grep -c '"began":"20.*","ended":"20' "$work/out")" -eq 1 ]

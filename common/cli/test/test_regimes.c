@@ -109,6 +109,9 @@ static void filters(void) {
     ok(ask("INIT=all", "REGIME=all", NULL, cells, &error) == 0 && error.status == STATUS_USAGE &&
            strstr(error.text, "INIT=all: allowed with REGIME=square"),
        "so are all inputs: %s", error.text);
+    ok(ask("INIT=all", "SUSTAINED=1", NULL, cells, &error) == 0 && error.status == STATUS_USAGE &&
+           strstr(error.text, "INIT=all: allowed without SUSTAINED"),
+       "which take turns: %s", error.text);
 }
 
 static void seeds(void) {

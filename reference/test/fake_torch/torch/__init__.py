@@ -7,7 +7,7 @@ FlexAttention cannot run. The causal masks of the first two are aligned top-left
 asked for one where that matters.
 
     FAKE_GPUS=0    no GPU    FAKE_LATE=n    the first n repetitions find the GPU idle
-    FAKE_PACKAGES=0, broken    no FlashAttention-3 or 4, or ones that cannot be imported
+    FAKE_PACKAGES=0, broken    no FlashAttention-3 or 4, or ones that do not work
 """
 import os
 import sys
