@@ -147,7 +147,7 @@ static bool sustain(const Timer *timer, const Stage *stage, int seconds, Times *
         *times = (Times){.count = count, .began = moment()};
         if (!back_to_back(timer, stage, count, &ms, error)) return false;
         times->ended = moment();
-        times->median = times->min = ms / count;
+        times->median = times->min = (double)ms / count;
     }
     return true;
 }

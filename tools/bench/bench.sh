@@ -48,7 +48,7 @@ for argument in "$@"; do
         SEED=*) seed=${argument#*=} options+=("$argument") ;;
         REGIME=square | SUSTAINED=0) options+=("$argument") ;;
         REGIME=all) suffix+=_regimes options+=("$argument") ;;
-        REGIME=*) suffix+=_$(tr -cd 'a-z' <<<"${argument#*=}") options+=("$argument") ;;
+        REGIME=*) suffix+=_$(tr -cd 'a-z0-9' <<<"${argument#*=}") options+=("$argument") ;;
         SUSTAINED=*) sustained=1 suffix+=_sustained options+=("$argument") ;;
         SEQS=*) suffix+=_part options+=("$argument") ;;
         *=*) options+=("$argument") ;;

@@ -25,8 +25,10 @@ static int ask(const char *one, const char *two, const char *three, Cell list[],
 }
 
 static bool same(const Cell *a, const Cell *b) {
-    return memcmp(&a->problem.shape, &b->problem.shape, sizeof a->problem.shape) == 0 &&
-           a->problem.d == b->problem.d && a->problem.causal == b->problem.causal;
+    const AttentionProblem *s = &a->problem.shape, *t = &b->problem.shape;
+    return a->problem.d == b->problem.d && a->problem.causal == b->problem.causal &&
+           s->batch == t->batch && s->heads == t->heads && s->kv_heads == t->kv_heads &&
+           s->seq_q == t->seq_q && s->seq_kv == t->seq_kv;
 }
 
 /* What every cell has to be. */

@@ -1,10 +1,10 @@
 """As much of PyTorch as reference/peers.py asks for, on NumPy and without a GPU.
 
-Time does not pass by itself: each kind of work takes a fixed number of milliseconds, a stage one. Of the two
-layouts FlashAttention-2 is faster with [batch, seq, heads, d], cuDNN with [batch, heads, seq, d],
-FlashAttention-3 and 4 (the modules fa3_fwd._C and flash_attn.cute beside this one) with either;
-FlexAttention cannot run. The causal masks of the first two are aligned top-left, and they are never
-asked for one where that matters.
+Time does not pass by itself: each kind of work takes a fixed number of milliseconds, a stage one.
+Of the two layouts FlashAttention-2 is faster with [batch, seq, heads, d], cuDNN with [batch, heads,
+seq, d], FlashAttention-3 and 4 (the modules fa3_fwd._C and flash_attn.cute beside this one) with
+either; FlexAttention cannot run. The causal masks of the first two are aligned top-left, and they
+are never asked for one where that matters.
 
     FAKE_GPUS=0    no GPU    FAKE_LATE=n    the first n repetitions find the GPU idle
     FAKE_PACKAGES=0, broken    no FlashAttention-3 or 4, or ones that do not work
