@@ -120,7 +120,7 @@ def sustained():
     by_name = {line["name"]: line for line in lines[1:]}
     ok(len(lines) == 5 and code == 1 and by_name["03_nan"]["began"] is None,
        "SUSTAINED=1: one line a name, and none is lost", f"{lines} {stderr}")
-    for name, ms in ("01_none", 1), ("FlashAttention-2", 4), ("matmul", 10):
+    for name, ms in ("01_none", 2), ("FlashAttention-2", 8), ("matmul", 20):  # of a hot GPU
         line = by_name[name]
         ok(line["ms_median"] == line["ms_min"] == ms and line["sustained"] == 1 and
            re.fullmatch(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}", line["began"]) and
