@@ -1,15 +1,17 @@
 /* The problems that the command `bench` goes through: REGIME=..., a short list for each way in
  * which attention is used.
  *
- *   square   d 128 and 64, full and causal, lengths 512 .. 16384 (SEQS; 4096 and 16384 if
- * INIT=all), 16,384 tokens in all (batch = 16384 / seq) and a hidden size of 2048 (heads = 2048 /
- * d), as the FlashAttention papers measure gqa      the same amounts of work with query heads that
- * share KV heads, as in Llama 3 ragged   lengths that are no multiple of a tile, and lengths that
- * differ prefill  one prompt, causal: few heads, or a number of them that the SMs cannot share
- * evenly small    one short sequence and 8 heads: less work than the GPU has room for chunk    some
- * dozens or hundreds of queries that continue a long sequence decode   one query for each sequence,
- * or four: K and V are read once, so HBM is the limit random   shapes drawn with SEED, of all these
- * kinds all      all of them but random
+ *   square   as the FlashAttention papers measure: d 128 and 64, full and causal, lengths 512 to
+ *            16384 (or SEQS; 4096 and 16384 if INIT=all), 16,384 tokens in all, so the batch is
+ *            16384 / seq, and a hidden size of 2048, so there are 2048 / d heads
+ *   gqa      long sequences whose query heads share KV heads, as in Llama 3
+ *   ragged   lengths that are no multiple of a tile, and lengths that differ
+ *   prefill  one prompt, causal: few heads, or a number of them that the SMs cannot share evenly
+ *   small    one short sequence and 8 heads: less work than the GPU has room for
+ *   chunk    some dozens or hundreds of queries that continue a long sequence
+ *   decode   one query for each sequence, or four: K and V are read once, so HBM is the limit
+ *   random   shapes drawn with SEED, of all these kinds
+ *   all      all of them but random
  */
 #ifndef REGIMES_H
 #define REGIMES_H

@@ -161,7 +161,7 @@ static bool sustain_all(const Timer *timer, const Stage *const stages[], int cou
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* ---- Either ---------------------------------------------------------------------------------- */
 
 static bool one_at_a_time(Timer *timer, const Stage *const stages[], int count, int reps,
                           Times times[], int *failed, Error *error) {
