@@ -10,8 +10,7 @@
 /* Sums in LANES parts, which the compiler keeps in vector registers. */
 enum { LANES = 8 };
 
-/* ex2.approx.ftz gives 0 for less than 2^-126. The rest is for scores that a kernel rounds otherwise.
- */
+/* ex2.approx.ftz gives 0 for less than 2^-126; the rest is for the rounding of scores. */
 static const float LIGHTEST = 0x1p-120f;
 
 static int min(int a, int b) { return a < b ? a : b; }

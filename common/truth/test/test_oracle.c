@@ -191,8 +191,8 @@ static void long_heads(void) {
     inputs_free(&inputs);
 }
 
-/* A key of weight 2^-15, whose V is all that there is in O: w is rounded where fp16 numbers are 2^-24
- * apart, O where they are 2^-21. */
+/* A key of weight 2^-15, whose V is all that there is in O: fp16 numbers are 2^-24 apart where w is
+ * rounded, and 2^-21 where O is. */
 static void light_keys(void) {
     const Problem p = {{1, 1, 1, 1, 2, 1}, 1, TYPE_FP16, false};
     Inputs inputs;
