@@ -136,11 +136,11 @@ ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
 
 # ---- Harness: build/attention on the CUDA runtime, build/attention-sim on the simulator ----------
 HARNESS := $(patsubst common/%.c,build/host/common/%.o,$(wildcard common/*.c))
-PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c))
+PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c tools/ptxsim/report/*.c))
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "cc    $<" >&2
 	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon -Icommon/test \
-	    -Itools/ptxsim -isystem $(CUDA_INCLUDE) -c $< -o $@
+	    -Itools/ptxsim -Itools/ptxsim/machine -isystem $(CUDA_INCLUDE) -c $< -o $@
 build/attention: $(HARNESS)
 	@echo "link  $@" >&2
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@

@@ -5,6 +5,7 @@
 #include "async.h"
 #include "decode.h"
 #include "lanes.h"
+#include "observe.h"
 
 enum {
     TURN = 1 << 16, /* operations in one turn, so that a warp that spins lets others go on */
@@ -123,6 +124,7 @@ static void execute(Warp *warp, const Op *op) {
     warp->pc++;
     count->executions++;
     count->lanes += mask == ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask);
+    if (warp->block->record) observe_step(warp->block->record, warp, op);
     if (!mask) return;
     if (warp->wgmma->count) wgmma_check(warp, op);
     op->run(warp, op);

@@ -1,6 +1,7 @@
 /* bar.sync, bar.arrive, bar.red and their barrier. forms. PTX ISA, "bar, barrier". */
 #include "decode.h"
 #include "lanes.h"
+#include "observe.h"
 
 typedef enum BarrierMode {
     BAR_SYNC,
@@ -41,6 +42,7 @@ void barrier_check(Block *block, uint32_t id) {
     NamedBarrier *barrier = &block->barrier[id];
     if (!barrier->arrived || barrier->arrived < barrier_threads(block, barrier->expected)) return;
     if (block->race) race_barrier_release(block->race, id, barrier->waiting);
+    if (block->record) observe_barrier_release(block->record, id, barrier->waiting);
     for (int i = 0; i < block->warps; i++) {
         if (!(barrier->waiting >> i & 1)) continue;
         write_result(&block->warp[i], barrier);
@@ -87,6 +89,7 @@ static void run_barrier(Warp *warp, const Op *op) {
             (uint32_t)__builtin_popcount(((op->negated ? ~values : values) & warp->mask) | missing);
     }
     if (warp->block->race) race_barrier_arrive(warp->block->race, id, (unsigned)warp->index);
+    if (warp->block->record) observe_barrier_arrive(warp->block->record, warp, id);
     if (op->mode != BAR_ARRIVE) {
         barrier->waiting |= 1u << warp->index;
         warp->barrier = id;

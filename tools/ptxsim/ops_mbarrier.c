@@ -3,6 +3,7 @@
 #include "async.h"
 #include "decode.h"
 #include "lanes.h"
+#include "observe.h"
 
 /* ---- Words in shared memory ------------------------------------------------------------------ */
 
@@ -26,11 +27,18 @@ static void check(Warp *warp, int lane, uint32_t address, MbarrierStatus status)
 static void phase_ended(Block *block, uint32_t address) {
     block->progress++;
     if (block->race) race_mbarrier_complete(block->race, address);
+    if (block->record) observe_mbarrier_complete(block->record, address);
+}
+
+static void note_arrival(const Warp *warp, uint32_t address, uint32_t count) {
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_arrive(record, warp, address, count);
 }
 
 void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = get_word(warp, lane, address);
     bool completed = false;
+    note_arrival(warp, address, count);
     check(warp, lane, address, mbarrier_arrive(&word, count, &completed));
     put_word(warp->block, address, word);
     if (completed) phase_ended(warp->block, address);
@@ -52,6 +60,8 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = get_word(warp, lane, address);
     check(warp, lane, address, mbarrier_init(&word, count));
     put_word(warp->block, address, word);
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_init(record, warp, address, count);
 }
 
 /* For the race detector an mbarrier is written when it is initialised and read whenever it is used.
@@ -80,6 +90,7 @@ static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_
         check(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
         count = 1;
     }
+    note_arrival(warp, address, count);
     check(warp, lane, address,
           op->mode == ACTION_DROP ? mbarrier_arrive_drop(&word, count, &completed)
                                   : mbarrier_arrive(&word, count, &completed));
@@ -137,6 +148,7 @@ static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
 static void run_wait(Warp *warp, const Op *op) {
     uint32_t completed = 0;
     Race *race = warp->block->race;
+    Record *record = warp->block->record;
     EACH_ACTIVE({
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         warp->wait_address = address;
@@ -145,6 +157,7 @@ static void run_wait(Warp *warp, const Op *op) {
         if (!test(warp, op, l, address)) continue;
         completed |= 1u << l;
         if (race) race_mbarrier_acquire(race, address, (unsigned)warp->index);
+        if (record) observe_mbarrier_acquire(record, warp, address);
     });
     const bool suspends = op->mode && !completed;
     warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;
