@@ -177,7 +177,7 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 
 # ---- Commands ------------------------------------------------------------------------------------
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
-        ptx counters annotate validate sanitize profile trace $(NUMBERS:%=stage%)
+        ptx counters annotate explore validate sanitize profile trace $(NUMBERS:%=stage%)
 
 define HELP
 Flash attention in sixteen stages
@@ -210,6 +210,8 @@ Flash attention in sixteen stages
   make stage07 repeat         the same bits each time? RUNS=100 of every variant (2 if simulated)
   make stage07 counters       what the kernel asks of the hardware, counted by the simulator
   make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
+  make stage07 explore        a page of one recorded block: code, timeline, lanes, shared memory
+                              (BLOCK=3; FORMAT=json: the record; a kernel that faults, too)
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
@@ -224,7 +226,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch)
-           DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
+           BLOCK (of explore)   DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_80|sm_90a|...
 Stages:    $(STAGES)
 endef
@@ -401,6 +403,17 @@ sass-baseline: $(BASELINE) $(LAB)
 
 check-sass: $(SIGNED) $(LAB)
 	@$(LAB_RUN) check $(SIGNED)
+
+# A page of one recorded block (BLOCK=), or with FORMAT=json the record itself.
+page_of = build/explore/$1_$(VARIANT)$(if $(KERNEL),_work).html
+source_of = $(or $(KERNEL),stages/$1/kernel.cu)
+explore: export SIM_BLOCK := $(BLOCK)
+explore: export LAB_SHOW := $(LAB_RUN) show
+explore: $(KERNELS) $(PROGRAMS) $(LAB) $(wildcard tools/page/*)
+	@$(foreach s,$(SELECTED),tools/page/explore.sh build/attention $s $(call source_of,$s) \
+	    '$(if $(KERNEL),stages/$s/kernel.cu,$(patsubst %,stages/%/kernel.cu,$(call before,$s)))' \
+	    $(filter %/$(if $(KERNEL),work/)$s/$(VARIANT).so,$(KERNELS)) \
+	    $(if $(filter json,$(FORMAT)),-,$(call page_of,$s)) $(FORWARD) && ) true $(PIPED)
 
 # Two stages: FROM, TO.
 pair = $(foreach v,FROM TO,$(if $(call stage_of,$($v)),$(call dir_of,$(call stage_of,$($v))),\

@@ -1,4 +1,4 @@
-/* Where things are: the kernel's tensors, and the chunks of tiles in shared memory. */
+/* Where things are: tensors, variables in shared memory, the chunks of tiles there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +43,27 @@ int record_tensor(const Record *record, uint64_t address, int64_t *offset) {
         *offset = distance;
     }
     return found;
+}
+
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+static void add_variable(Record *record, const Variable *v) {
+    for (int i = 0; i < record->variable.count; i++)
+        if (record->variable.at[i] == v) return;
+    if (v->space == SPACE_SHARED) *LIST_ADD(record->variable) = v;
+}
+
+static void add_variables(Record *record, const Operand *operand, int operands) {
+    for (int i = 0; i < operands; i++) {
+        if (operand[i].kind == OPERAND_VARIABLE) add_variable(record, operand[i].variable);
+        add_variables(record, operand[i].element, operand[i].elements);
+    }
+}
+
+void record_find_variables(Record *record) {
+    const PtxFunction *f = record->kernel->function;
+    for (int i = 0; i < f->instructions; i++)
+        add_variables(record, f->code[i].operand, f->code[i].operands);
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */

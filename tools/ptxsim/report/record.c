@@ -42,6 +42,7 @@ static void clear(Record *record) {
     free(record->product.at);
     free(record->layout.at);
     free(record->tensor.at);
+    free(record->variable.at);
     free(record->count);
     free(record->fault.text);
     footprints_clear(&record->footprints);
@@ -72,6 +73,7 @@ void record_begin(Record *record, const Block *block) {
         for (int q = 0; q < QUEUES; q++) record->warp[i].open[q] = -1;
     memcpy(record->count, block->count, (size_t)record->kernel->ops * sizeof *record->count);
     record_find_tensors(record);
+    record_find_variables(record);
 }
 
 /* The counters of the block's thread grow: what it had before is taken off. */
@@ -270,6 +272,8 @@ void observe_wgmma(Record *record, const Warp *warp, const Wgmma *wgmma, const W
         .b = record_operand(record, b),
         .n = b->rows,
         .accumulate = wgmma->accumulate,
+        .a_transposed = a && a->transposed,
+        .b_transposed = b->transposed,
     };
     *LIST_ADD(record->product) = product;
 }

@@ -89,7 +89,7 @@ typedef struct Product {
     uint64_t a_descriptor, b_descriptor; /* a_descriptor 0: A comes from registers */
     int a, b;                            /* layouts of the operands; a -1 */
     uint32_t n;
-    bool accumulate;
+    bool accumulate, a_transposed, b_transposed;
 } Product;
 
 /* Where the 16-byte chunks of a tile are, from `base` on: of a wgmma's operand, in the order of
@@ -150,7 +150,8 @@ struct Record {
     LIST(Phase) phase;   /* of mbarriers */
     LIST(Phase) barrier; /* uses of barriers */
     LIST(Tensor) tensor;
-    InstructionCount *count; /* [kernel->ops], of this block */
+    LIST(const Variable *) variable; /* in shared memory */
+    InstructionCount *count;         /* [kernel->ops], of this block */
     RecordedFault fault;
 };
 
@@ -171,8 +172,9 @@ static inline uint32_t record_now(const Record *record, int warp) {
     return record->warp[warp].steps ? record->warp[warp].steps - 1 : 0;
 }
 
-/* The kernel's parameters that are pointers or tensor maps. */
+/* The kernel's parameters that are pointers or tensor maps, and its variables in shared memory. */
 void record_find_tensors(Record *record);
+void record_find_variables(Record *record);
 
 /* Layouts of a wgmma operand and of a tensor map's box, as indices. */
 int record_operand(Record *record, const WgmmaTile *tile);

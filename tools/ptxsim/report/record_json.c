@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "module.h"
 #include "record.h"
@@ -119,19 +120,15 @@ static Text last_name(Text mangled) {
 }
 
 static void put_variables(const Record *record, FILE *out) {
-    const PtxModule *ptx = record->kernel->module->ptx;
-    bool first = true;
     fputs("\"variables\":[", out);
-    for (int i = 0; i < ptx->variables; i++) {
-        const Variable *v = ptx->variable[i];
-        if (v->space != SPACE_SHARED || !v->placed) continue;
+    for (int i = 0; i < record->variable.count; i++) {
+        const Variable *v = record->variable.at[i];
         const Text name = last_name(v->name);
-        fputs(first ? "{\"name\":" : ",{\"name\":", out);
-        first = false;
+        const uint64_t rest = SHARED_BASE + record->shared_bytes - v->address;
+        fputs(i ? ",{\"name\":" : "{\"name\":", out);
         put_text(name.at, (size_t)name.length, out);
-        const uint64_t bytes =
-            v->dynamic ? SHARED_BASE + record->shared_bytes - v->address : v->bytes;
-        fprintf(out, ",\"address\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", v->address, bytes);
+        fprintf(out, ",\"address\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", v->address,
+                v->dynamic ? rest : v->bytes);
     }
     fputs("],\n\"tensors\":[", out);
     for (int i = 0; i < record->tensor.count; i++) {
@@ -142,9 +139,17 @@ static void put_variables(const Record *record, FILE *out) {
     fputs("],\n", out);
 }
 
+/* The path as seen from the working directory, if it is below that. */
+static const char *relative(const char *path) {
+    char folder[4096];
+    if (!getcwd(folder, sizeof folder)) return path;
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
 static void put_kernel(const Record *record, FILE *out) {
     const PtxModule *ptx = record->kernel->module->ptx;
-    const char *file = ptx->files && ptx->file[0] ? ptx->file[0] : "";
+    const char *file = relative(ptx->files && ptx->file[0] ? ptx->file[0] : "");
     fputs("{\"kernel\":", out);
     put_string(record->kernel->name, out);
     fputs(",\"file\":", out);
@@ -234,9 +239,9 @@ static void put_warp(const WarpRecord *warp, FILE *out) {
 static void put_flight(const Flight *f, FILE *out) {
     static const char *const kinds[] = {"cp.async", "bulk store", "wgmma", "bulk load"};
     fprintf(out,
-            "{\"kind\":\"%s\",\"warp\":%d,\"first\":%u,\"last\":%u,\"commit\":%" PRId64
+            "{\"kind\":\"%s\",\"warp\":%d,\"group\":%u,\"first\":%u,\"last\":%u,\"commit\":%" PRId64
             ",\"wait\":%" PRId64 ",\"operations\":%u,\"bytes\":%" PRIu64 ",\"phase\":%d}",
-            kinds[f->kind], f->warp, f->first, f->last, step_number(f->commit),
+            kinds[f->kind], f->warp, f->group, f->first, f->last, step_number(f->commit),
             step_number(f->wait), f->operations, f->bytes, f->phase);
 }
 
@@ -252,7 +257,8 @@ static void put_transfer(const Transfer *t, FILE *out) {
     fputs("]}", out);
 }
 
-static void put_descriptor(const char *name, uint64_t bits, int layout, FILE *out) {
+static void put_descriptor(const char *name, uint64_t bits, int layout, bool transposed,
+                           FILE *out) {
     static const int swizzle_bytes[] = {0, 32, 64, 128};
     if (layout < 0) {
         fprintf(out, ",\"%s\":null", name);
@@ -261,16 +267,16 @@ static void put_descriptor(const char *name, uint64_t bits, int layout, FILE *ou
     const WgmmaDescriptor d = wgmma_descriptor(bits);
     fprintf(out,
             ",\"%s\":{\"bits\":\"%016" PRIx64 "\",\"address\":%u,\"leading\":%u,\"stride\":%u,"
-            "\"base_offset\":%u,\"swizzle\":%d,\"layout\":%d}",
+            "\"base_offset\":%u,\"swizzle\":%d,\"transposed\":%s,\"layout\":%d}",
             name, bits, d.address, d.leading_offset, d.stride_offset, d.base_offset,
-            swizzle_bytes[d.swizzle], layout);
+            swizzle_bytes[d.swizzle], transposed ? "true" : "false", layout);
 }
 
 static void put_product(const Product *p, FILE *out) {
     fprintf(out, "{\"flight\":%d,\"warp\":%d,\"step\":%u,\"n\":%u,\"accumulate\":%s", p->flight,
             p->warp, p->step, p->n, p->accumulate ? "true" : "false");
-    put_descriptor("a", p->a_descriptor, p->a, out);
-    put_descriptor("b", p->b_descriptor, p->b, out);
+    put_descriptor("a", p->a_descriptor, p->a, p->a_transposed, out);
+    put_descriptor("b", p->b_descriptor, p->b, p->b_transposed, out);
     fputc('}', out);
 }
 

@@ -69,9 +69,12 @@ sub add_up {
         $sum[$op[$_]][2]++ for @{ $warp->{divergent} };
         my @requests = @{ $warp->{requests} };
         my $step     = 0;
-        while (my ($later, $footprint) = splice @requests, 0, 3) {
+        while (my ($later, $footprint, $base) = splice @requests, 0, 3) {
             $step += $later;
             my $f    = $launch->{footprints}[$footprint];
+            my ($lane) = grep { $f->{mask} >> $_ & 1 } 0 .. 31;
+            die "the bank of lane $lane is not that of address $base"
+                if $f->{space} eq 'shared' && $f->{bank}[$lane] != int($base / 4) % 32;
             my $op   = $sum[$op[$step]];
             my $copy = $launch->{ops}[$op[$step]][1] == $class{'cp.async'};
             next if $f->{space} eq 'lanes';

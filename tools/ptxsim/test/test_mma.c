@@ -374,24 +374,24 @@ static void test_chunks(void) {
 
 /* mma_place says where these formulas have put each element. */
 static void test_places(void) {
-    static float a[M][K], b[K][N];
-    Register ra[4], rb[2];
+    static float left[M][K], right[K][N];
+    Register in_a[4], in_b[2];
     int wrong = 0;
-    for (int i = 0; i < M * K; i++) a[i / K][i % K] = (float)i;
-    for (int i = 0; i < K * 8; i++) b[i / 8][i % 8] = (float)i;
-    put_a(a, MMA_F16, ra);
-    put_b(b, MMA_F16, rb);
+    for (int i = 0; i < M * K; i++) left[i / K][i % K] = (float)i;
+    for (int i = 0; i < K * 8; i++) right[i / 8][i % 8] = (float)i;
+    put_a(left, MMA_F16, in_a);
+    put_b(right, MMA_F16, in_b);
     for (unsigned l = 0; l < LANES; l++)
         for (unsigned half = 0; half < 2; half++) {
             for (unsigned i = 0; i < 4; i++) {
                 const MmaPlace at = mma_place(MMA_A, l, i, half);
-                const uint16_t bits = (uint16_t)(ra[i].lane[l] >> 16 * half);
-                wrong += half_to_float(bits) != a[at.row][at.column];
+                const uint16_t bits = (uint16_t)(in_a[i].lane[l] >> 16 * half);
+                wrong += half_to_float(bits) != left[at.row][at.column];
             }
             for (unsigned i = 0; i < 2; i++) {
                 const MmaPlace at = mma_place(MMA_B, l, i, half);
-                const uint16_t bits = (uint16_t)(rb[i].lane[l] >> 16 * half);
-                wrong += half_to_float(bits) != b[at.row][at.column];
+                const uint16_t bits = (uint16_t)(in_b[i].lane[l] >> 16 * half);
+                wrong += half_to_float(bits) != right[at.row][at.column];
             }
         }
     for (unsigned l = 0; l < LANES; l++)
@@ -417,9 +417,9 @@ static void test_matrix_places(void) {
         for (unsigned l = 0; l < LANES; l++)
             for (unsigned half = 0; half < 2; half++) {
                 const MmaPlace at = mma_place(MMA_MATRIX, l, 0, half);
-                const int r = transposed ? at.column : at.row;
-                const int c = transposed ? at.row : at.column;
-                wrong += (uint16_t)(value[l] >> 16 * half) != matrix[r][c];
+                const int above = transposed ? at.column : at.row;
+                const int along = transposed ? at.row : at.column;
+                wrong += (uint16_t)(value[l] >> 16 * half) != matrix[above][along];
             }
     }
     ok(wrong == 0, "mma_place: the elements that ldmatrix loads (%d wrong)", wrong);
