@@ -124,13 +124,24 @@ const codeView = {
     }
   },
 
+  // The listing of a line stays while the cursor moves within it.
   drawMachine(op) {
+    const key = `${cursor.launch} ${op.line}`, current = warpHere().op[cursor.step];
+    const listed = () => document.querySelector(`#machine [data-op="${current}"]`);
+    if (this.machine !== key || !listed()) this.listMachine(op, current);
+    this.machine = key;
+    for (const row of document.querySelectorAll('#machine .ptx.selected'))
+      row.classList.remove('selected');
+    listed().classList.add('selected');
+    keepInView(listed().parentElement, listed());
+  },
+
+  listMachine(op, current) {
     const ops = here().ops.map((o, index) => ({ o, index })).filter(({ o }) => o.line === op.line);
-    const current = warpHere().op[cursor.step];
     const at = Math.max(0, ops.findIndex(({ index }) => index === current));
     const from = clamp(at - MOST_MACHINE_ROWS / 2, 0, Math.max(0, ops.length - MOST_MACHINE_ROWS));
     const rows = ops.slice(from, from + MOST_MACHINE_ROWS).map(({ o, index }) => {
-      const row = make('button', index === current ? 'ptx selected' : 'ptx');
+      const row = make('button', 'ptx');
       row.type = 'button';
       row.dataset.op = index;
       row.append(make('span', 'count', grouped(here().counters[index][0])),
@@ -145,8 +156,6 @@ const codeView = {
     if (code) columns.push(make('section', '', [
       make('h3', '', `SASS: ${plural(code.length, 'instruction')}, control bits`), code.listing]));
     document.getElementById('machine').replaceChildren(...columns);
-    const selected = ptx.querySelector('.selected');
-    if (selected) keepInView(ptx, selected);
   },
 
   click(event) {

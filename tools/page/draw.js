@@ -15,8 +15,11 @@ function drawing(width, height, label) {
   return svg;
 }
 
-// A cell with text in its middle; `lanes` are those that it belongs to, `tip` is shown under the
-// pointer.
+// What is shown under the pointer: a text, or a function that makes it when it is needed.
+const tips = new WeakMap();
+const tipOf = node => typeof tips.get(node) === 'function' ? tips.get(node)() : tips.get(node);
+
+// A cell with text in its middle; `lanes` are those that it belongs to.
 function cell(svg, x, y, width, height, { text = '', lanes = [], kind = '', tip = '' }) {
   const group = shape('g', { class: `cell ${kind}` });
   if (lanes.length) {
@@ -24,7 +27,7 @@ function cell(svg, x, y, width, height, { text = '', lanes = [], kind = '', tip 
     group.style.setProperty('--lane', `var(--lane-${lanes[0] % 8})`);
     if (lanes.includes(cursor.lane)) group.classList.add('chosen');
   }
-  if (tip) group.dataset.tip = tip;
+  if (tip) tips.set(group, tip);
   group.append(shape('rect', { x, y, width: width - 1, height: height - 1, rx: 2 }));
   if (text !== '')
     group.append(shape('text', { x: x + width / 2 - 0.5, y: y + height / 2 + 0.5 }, text));

@@ -196,8 +196,8 @@ function listen() {
   byId('memory-map').addEventListener('click', event => memory.click(event));
   byId('memory-map').addEventListener('mousemove', event => showTip(memory.hover(event), event));
   byId('lanes-body').addEventListener('mousemove', event => {
-    const node = event.target.closest('[data-tip]');
-    showTip(node ? node.dataset.tip : '', event);
+    const node = event.target.closest('.cell');
+    showTip(node && tipOf(node) || '', event);
   });
   for (const id of ['memory-map', 'lanes-body', 'tracks'])
     byId(id).addEventListener('mouseleave', event => showTip('', event));

@@ -170,7 +170,7 @@ function chunksFigure(name, d) {
     for (let chunk = 0; chunk < 8; chunk++) {
       const address = line * 128 + 16 * chunk, text = at.get(address) || '';
       const group = cell(svg, 66 + chunk * size.width, y, size.width, size.height,
-        { text, kind: text ? 'read' : 'empty', tip: memory.describe(address) });
+        { text, kind: text ? 'read' : 'empty', tip: () => memory.describe(address) });
       group.dataset.address = address;
     }
   }

@@ -116,7 +116,7 @@ function sharedFigures(op, f, base) {
     const who = f.matrices ? `row ${lanes.map(l => `${l % 8} of matrix ${l >> 3}`).join(', ')}`
       : `lane${lanes.length > 1 ? 's' : ''} ${lanes.join(', ')}`;
     cell(svg, left + bank * width, 20 + wave * height, span * width, height, {
-      text: lanesText(lanes, span * width), lanes, tip: `${who}: ${memory.describe(address)}`,
+      text: lanesText(lanes, span * width), lanes, tip: () => `${who}: ${memory.describe(address)}`,
     });
   }
   const ratio = f.units > f.ideal ? 'bad' : 'good';
@@ -165,7 +165,7 @@ function tileFigure(f, base) {
 // ---- Global memory ---------------------------------------------------------------------------
 
 function sectorsFigure(f, base) {
-  const { width } = { width: 22 }, height = 20, left = 104;
+  const width = 22, height = 20, left = 104;
   const first = Math.floor(base / 32), lines = new Map();
   for (const [i, sector] of f.sectors.entries()) {
     const line = (first + sector) >> 2;
@@ -190,10 +190,11 @@ function sectorsFigure(f, base) {
       const place = (first + f.sectors[i]) & 3;
       for (let word = 0; word < 8; word++) {
         const lanes = wanted.get(`${i} ${word}`) || [];
-        const at = element(here(), f.tensor, (first + f.sectors[i]) * 32 + 4 * word).text;
+        const at = () => element(here(), f.tensor, (first + f.sectors[i]) * 32 + 4 * word).text;
         cell(svg, left + (8 * place + word) * width + 3 * place, y, width, height, {
           text: lanes.length ? lanesText(lanes, 0) : '', lanes, kind: lanes.length ? '' : 'unwanted',
-          tip: lanes.length ? `lane ${lanes.join(', ')}: ${at}` : `${at}: moved, not wanted`,
+          tip: () => lanes.length ? `lane ${lanes.join(', ')}: ${at()}`
+            : `${at()}: moved, not wanted`,
         });
       }
     }

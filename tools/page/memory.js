@@ -173,9 +173,9 @@ const memory = {
     while (this.columns < 4 && rowHeight(this.columns) < 3 &&
       width / (this.columns + 1) > MAP_GUTTER + 96) this.columns++;
     this.lines = Math.ceil(lines / this.columns);
-    this.rowHeight = clamp(height / this.lines, 1, 14);
+    this.rowHeight = Math.min(height / this.lines, 14);
     this.columnWidth = Math.floor(width / this.columns);
-    this.wordWidth = Math.max(2, Math.floor((this.columnWidth - MAP_GUTTER - 8) / LINE_WORDS));
+    this.wordWidth = (this.columnWidth - MAP_GUTTER - 10) / LINE_WORDS;
     this.pixels = window.devicePixelRatio || 1;
     canvas.width = width * this.pixels;
     canvas.height = height * this.pixels;

@@ -40,6 +40,7 @@ function phasesOfLines(source) {
     if (comment && first(COMMENTS, line)) {
       if (/^\s/.test(line)) inside = first(COMMENTS, line); else pending = first(COMMENTS, line);
     }
+    if (!comment && !opens) pending = /^\s/.test(line) ? pending : null;
     phases.push(inside);
     if (/^\}/.test(line) || /^(static|template).*\}$/.test(line)) inside = pending = null;
   }

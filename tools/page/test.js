@@ -101,7 +101,7 @@ function testOneCursor() {
   const word = memory.owner.findIndex(index => index >= 0);
   if (word >= 0) {
     const event = memory.events[memory.owner[word]], { x, y } = memory.placeOf(word);
-    clickAt(byId('memory-map'), x + 1, y + memory.rowHeight / 2);
+    clickAt(byId('memory-map'), Math.ceil(x + 1), Math.ceil(y + memory.rowHeight / 4));
     check(cursor.warp === event.warp && cursor.step === event.step,
       'a click on a byte goes to the step that wrote it');
   }
