@@ -1,7 +1,7 @@
 // The code: the kernel's source with its counters, where each warp is, and what a line became.
 
 const changed = data('changed'), sass = data('sass');
-const MOST_MACHINE_ROWS = 240;
+const MOST_MACHINE_ROWS = 120;
 
 // An element: make('span', 'class', 'text' or children).
 function make(tag, className = '', content = '') {
@@ -149,12 +149,12 @@ const codeView = {
       return row;
     });
     const ptx = make('div', 'listing', rows);
-    const title = op.line ? `line ${op.line}` : 'no line';
+    const title = op.line ? `PTX of line ${op.line}` : 'PTX without a line';
     const columns = [make('section', '', [
-      make('h3', '', `PTX of ${title}: ${plural(ops.length, 'instruction')}, executions`), ptx])];
+      make('h3', '', `${title}: ${plural(ops.length, 'instruction')}`), ptx])];
     const code = sassOf(op.line);
     if (code) columns.push(make('section', '', [
-      make('h3', '', `SASS: ${plural(code.length, 'instruction')}, control bits`), code.listing]));
+      make('h3', '', `SASS: ${plural(code.length, 'instruction')}`), code.listing]));
     document.getElementById('machine').replaceChildren(...columns);
   },
 
@@ -174,7 +174,7 @@ const codeView = {
 
 // Scrolls a list so that one of its rows is a third from the top, if it is not visible.
 function keepInView(list, row) {
-  const top = row.offsetTop - list.offsetTop, bottom = top + row.offsetHeight;
+  const top = row.offsetTop, bottom = top + row.offsetHeight;
   const margin = 3 * row.offsetHeight;
   if (top < list.scrollTop + margin || bottom > list.scrollTop + list.clientHeight - margin)
     list.scrollTop = top - list.clientHeight / 3;

@@ -1,7 +1,7 @@
 // Fragments: which lane and register holds which element of ldmatrix, mma and wgmma. Where an
 // element is comes from the record, not from a formula here.
 
-const FRAGMENT_CELL = { width: 25, height: 17 };
+const FRAGMENT_CELL = { width: 21, height: 17 };
 
 // Elements of a fragment by row and column: {lane, register, half}.
 function elementsOf(fragment) {
@@ -53,20 +53,19 @@ function mmaFigure(op) {
   const { width, height } = FRAGMENT_CELL, { fragments } = here();
   const [d, a, b] = operandGroups(op.text);
   const half = d.length === 2;
-  const left = 30, between = 46, top = 24;
-  const bHeight = 16 * height, dx = left + 16 * width + between, dy = top + bHeight + 34;
-  const svg = drawing(dx + 8 * width + 12, dy + 16 * height + 6, 'Fragments of mma');
+  const left = 24, gap = 34, top = 32, bx = left + 16 * width + gap, dx = bx + 8 * width + gap;
+  const svg = drawing(dx + 8 * width + 4, top + 16 * height + 4, 'Fragments of mma');
   const names = op.phase === 'pv' ? ['P', 'V', 'O'] : op.phase === 'qk' ? ['Q', 'Kᵀ', 'S']
     : ['A', 'B', 'D'];
-  words(svg, dx, 10, `B = ${names[1]}  [k][column]`, 'strong');
-  drawFragment(svg, dx, top + 4, fragments.B, { name: names[1], letter: 'b', names: b });
-  words(svg, left, dy - 18, `A = ${names[0]}  [row][k]`, 'strong');
-  drawFragment(svg, left, dy, fragments.A, { name: names[0], letter: 'a', names: a });
-  words(svg, dx, dy - 18, `D = ${names[2]}  [row][column]`, 'strong');
-  drawFragment(svg, dx, dy, half ? fragments['half sum'] : fragments.sum,
+  words(svg, left, 11, `A = ${names[0]}  [row][k]`, 'strong');
+  drawFragment(svg, left, top, fragments.A, { name: names[0], letter: 'a', names: a });
+  words(svg, bx, 11, `B = ${names[1]}  [k][column]`, 'strong');
+  drawFragment(svg, bx, top, fragments.B, { name: names[1], letter: 'b', names: b });
+  words(svg, dx, 11, `D = ${names[2]}  [row][column]`, 'strong');
+  drawFragment(svg, dx, top, half ? fragments['half sum'] : fragments.sum,
     { name: names[2], letter: 'c', names: d });
   return titled('Fragments.', 'The number is the lane, the tint the register; rows, columns and k ' +
-    'are of this one instruction.', svg);
+    'are of this one instruction. Click an element to follow it.', svg);
 }
 
 // ---- Where a value goes --------------------------------------------------------------------------

@@ -64,9 +64,13 @@ const lanesView = {
 
 // ---- Shared memory ---------------------------------------------------------------------------
 
-// Lanes that share a cell: "3", "3 7" or "3 +2".
-const lanesText = (lanes, room) => lanes.length === 1 ? `${lanes[0]}`
-  : lanes.length === 2 && room > 34 ? lanes.join(' ') : `${lanes[0]} +${lanes.length - 1}`;
+// Lanes that share a cell: "3", "3 7", "3 +2" or, where that does not fit, "3+".
+function lanesText(lanes, room) {
+  if (lanes.length === 1) return `${lanes[0]}`;
+  if (lanes.length === 32) return 'all';
+  if (room < 38) return `${lanes[0]}+`;
+  return lanes.length === 2 ? lanes.join(' ') : `${lanes[0]} +${lanes.length - 1}`;
+}
 
 // The bank with the most wavefronts, and a lane of each.
 function worstBank(f) {
@@ -192,7 +196,7 @@ function sectorsFigure(f, base) {
         const lanes = wanted.get(`${i} ${word}`) || [];
         const at = () => element(here(), f.tensor, (first + f.sectors[i]) * 32 + 4 * word).text;
         cell(svg, left + (8 * place + word) * width + 3 * place, y, width, height, {
-          text: lanes.length ? lanesText(lanes, 0) : '', lanes, kind: lanes.length ? '' : 'unwanted',
+          text: lanes.length ? lanesText(lanes, width) : '', lanes, kind: lanes.length ? '' : 'unwanted',
           tip: () => lanes.length ? `lane ${lanes.join(', ')}: ${at()}`
             : `${at()}: moved, not wanted`,
         });

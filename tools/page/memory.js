@@ -299,7 +299,7 @@ const memory = {
       if (y - lastY < 12) continue;
       lastY = y;
       paper.fillStyle = colour('ink');
-      paper.fillText(name || bytesText(line * LINE_BYTES), x - 6, y);
+      paper.fillText(name || `${+(line * LINE_BYTES / 1024).toFixed(1)} K`, x - 6, y);
     }
   },
 

@@ -98,7 +98,8 @@ function testOneCursor() {
   if (!launch.shared_bytes) return;
   press('m');
   move({ warp: 0, step: launch.warps[0].steps - 1 });
-  const word = memory.owner.findIndex(index => index >= 0);
+  const { owner } = memory, around = [-64, -32, 32, 64]; // a line may be less than a pixel high
+  const word = owner.findIndex((index, w) => index >= 0 && around.every(n => owner[w + n] === index));
   if (word >= 0) {
     const event = memory.events[memory.owner[word]], { x, y } = memory.placeOf(word);
     clickAt(byId('memory-map'), Math.ceil(x + 1), Math.ceil(y + memory.rowHeight / 4));
@@ -126,12 +127,16 @@ function testBanks() {
   check(wrong === 0, 'banks are those of the addresses', `${wrong} are not`);
 }
 
+// The median: other programs may take the processor from one of them.
 function testSpeed() {
-  const start = performance.now(), moves = 40;
-  for (let i = 0; i < moves; i++)
+  const times = [], moves = 41;
+  for (let i = 0; i < moves; i++) {
+    const start = performance.now();
     move({ warp: i % here().warps.length, step: Math.floor(warpHere().steps * i / moves) });
-  const each = (performance.now() - start) / moves;
-  check(each < 50, 'a move of the cursor takes under 50 ms', `${each.toFixed(1)} ms`);
+    times.push(performance.now() - start);
+  }
+  const median = times.sort((a, b) => a - b)[moves >> 1];
+  check(median < 50, 'a move of the cursor takes under 50 ms', `${median.toFixed(1)} ms`);
 }
 
 // ---- Looks -----------------------------------------------------------------------------------

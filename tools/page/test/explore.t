@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# The pages of make stageNN explore, in a headless Chromium: opened with #test, a page drives itself
+# by real events and leaves TAP, which is passed on here. Catches: a view that draws nothing or does
+# not follow the cursor, a question of a chapter that the page no longer answers, text without
+# contrast, markup that is not closed, a fault that is not shown.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+count=0
+result() { # result STATUS DESCRIPTION [FILE]
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        [ -z "${3:-}" ] || head -n 20 "$3" | sed 's/^/# /'
+    fi
+}
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$browser" ]; then
+    echo "1..0 # SKIP needs a Chromium, such as Debian's package chromium"
+    exit 0
+fi
+
+# drive PAGE: its TAP, numbered anew.
+drive() {
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --window-size=1366,768 \
+        --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --dump-dom \
+        "file://$PWD/$1#test" 2>/dev/null |
+        sed -n '/<pre id="tap">/,/<\/pre>/p' | sed 's/.*<pre id="tap">//; s/<\/pre>.*//;
+            s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$scratch/tap"
+    result "$([ -s "$scratch/tap" ] && grep -q '^1\.\.' "$scratch/tap"; echo $?)" "$1 was driven"
+    while IFS= read -r line; do
+        case $line in
+        ok\ *) echo "ok $((count += 1)) ${line#ok * }" ;;
+        'not ok '*) echo "not ok $((count += 1)) ${line#not ok * }" ;;
+        '#'*) echo "$line" ;;
+        esac
+    done <"$scratch/tap"
+}
+
+# Tags that are closed in the order in which they were opened.
+closed() {
+    perl -0777 -ne 's/<(script|style)\b[^>]*>.*?<\/\1>//gs; s/<!.*?>//gs; my @open;
+        while (/<(\/?)([a-z0-9]+)[^>]*?(\/?)>/g) {
+            next if $3 || $2 =~ /^(meta|link|br|hr|img|input)$/;
+            if (!$1) { push @open, $2 }
+            elsif (!@open || pop(@open) ne $2) { print "</$2> closes another\n"; exit 1 }
+        }
+        if (@open) { print "@open: not closed\n"; exit 1 }' "$1" >"$scratch/markup"
+}
+
+# A page for every stage; those whose kernels are not built are built by make.
+for source in stages/*/kernel.cu; do
+    stage=$(basename "$(dirname "$source")")
+    page=build/explore/${stage}_d128_fp16_full.html
+    make "stage${stage%%_*}" explore >"$scratch/log" 2>&1
+    result $? "make stage${stage%%_*} explore" "$scratch/log"
+    result "$(grep -qx "$page" "$scratch/log"; echo $?)" "$stage: it prints the page's name"
+    result "$([ "$(wc -c <"$page")" -lt 5000000 ]; echo $?)" "$stage: the page is under 5 MB"
+    closed "$page"
+    result $? "$stage: its markup is closed" "$scratch/markup"
+    ! grep -qE '(src|href)="?https?:|@import|@include' "$page"
+    result $? "$stage: it asks for nothing else"
+    drive "$page"
+done
+
+# A race: stage 04 without the barrier before its tiles are overwritten.
+mkdir -p build/explore/test
+sed '/__syncthreads(); \/\/ WAR: sK, sV, sP/d' stages/04_online_softmax/kernel.cu \
+    >build/explore/test/kernel.cu
+page=build/explore/04_online_softmax_d128_fp16_full_work.html
+make stage04 explore KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
+result $? "a kernel with a race gets its page" "$scratch/log"
+grep -q 'data race' "$scratch/log"
+result $? "and make says what is wrong" "$scratch/log"
+drive "$page"
+
+make stage06 explore BLOCK=8 >"$scratch/log" 2>&1
+[ $? -eq 2 ] && grep -q 'BLOCK=8: kernel flash_fwd has blocks 0 to 7' "$scratch/log"
+result $? "a block that does not exist is refused" "$scratch/log"
+make stage06 explore FORMAT=json 2>/dev/null | head -c 12 | grep -q '{"format":1,'
+result $? "FORMAT=json prints the record"
+echo "1..$count"
