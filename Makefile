@@ -202,7 +202,9 @@ Flash attention in sixteen stages
                               INSTR=ldmatrix: what a line or PTX instruction became; PTX=1; CLEAN=1)
   make stage07 count          its instructions by opcode, before, in and after the main loop
   make stage07 check-sass     is the idea in the machine code? (stages/*/expect.sass)
-  make sass-diff FROM=06 TO=07  what changed in the machine code; make compare: all on one page
+  make sass-diff FROM=06 TO=07  what changed in the machine code
+  make compare FROM=06 TO=07  both sources beside each other, with counters and machine code (each
+                              may be a file, such as TO=work/07_swizzle/kernel.cu)
   make ladder                 lines, changed lines and instructions of each stage; what it adds
   make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA, hard inputs
@@ -415,25 +417,29 @@ explore: $(KERNELS) $(PROGRAMS) $(LAB) $(wildcard tools/page/*)
 	    $(filter %/$(if $(KERNEL),work/)$s/$(VARIANT).so,$(KERNELS)) \
 	    $(if $(filter json,$(FORMAT)),-,$(call page_of,$s)) $(FORWARD) && ) true $(PIPED)
 
-# Two stages: FROM, TO.
-pair = $(foreach v,FROM TO,$(if $(call stage_of,$($v)),$(call dir_of,$(call stage_of,$($v))),\
-    $(error $v must be one of: $(NUMBERS); not '$($v)')))
-PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(pair))
+# Two stages: FROM, TO. Each is a number or a kernel's file, whose header names its stage.
+file_stage = $(if $(wildcard $(filter %.cu,$1)),$(call stage_of,$(shell \
+    sed -n '1s,^// Stage \([0-9]*\):.*,\1,p' $1)))
+side_stage = $(or $(call stage_of,$($1)),$(call file_stage,$($1)),$(error \
+    $1 must be one of: $(NUMBERS), or the file of a kernel of these stages; not '$($1)'))
+side_folder = $(if $(call stage_of,$($1)),,compare_$1/)
+side_dir = build/$(call arch_of,$(side_stage))/$(side_folder)$(side_stage)
+PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(foreach v,FROM TO,$(call side_dir,$v)))
+ifneq ($(PAIR),)
+$(foreach v,FROM TO,$(if $(call side_folder,$v),\
+    $(eval $(call remember,build/flags/compare_$v,$($v)))\
+    $(eval $(call kernel_rule,$(call arch_of,$(call side_stage,$v)),$(call side_folder,$v)$(call \
+        side_stage,$v),$($v) common/attention.h build/flags/compare_$v))))
+endif
 sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
 	@$(LAB_RUN) diff $(LAB_FORWARD) $(PAIR:%=%/$(VARIANT).so) $(PIPED)
 
-# Times and counters of what can run here; a stage that cannot is left out of the page.
-COMPARISON := build/compare/$(FROM)_$(TO)_$(VARIANT)
-compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB)
-	@mkdir -p build/compare
-	@set -o pipefail; { git --no-pager diff --no-index --patience --color=never \
-	    $(foreach d,$(PAIR),stages/$(notdir $d)/kernel.cu) || [ $$? -eq 1 ]; } \
-	    | cat >$(COMPARISON).diff
-	@rm -f $(COMPARISON).jsonl; for device in sim $$(nvidia-smi -L >/dev/null 2>&1 && echo gpu); do \
-	    build/attention run $(filter-out 'FORMAT=% 'DEVICE=%,$(FORWARD)) FORMAT=json \
-	        DEVICE=$$device $(PAIR) 2>/dev/null >>$(COMPARISON).jsonl || [ $$? -eq 2 ] || exit 1; done
-	@$(LAB_RUN) page DIFF=$(COMPARISON).diff RUNS=$(COMPARISON).jsonl $(PAIR:%=%/$(VARIANT).so) \
-	    >$(COMPARISON).html && echo $(COMPARISON).html
+# The sources beside each other, with counters and machine code.
+compared = $(firstword $(subst _, ,$(call side_stage,$1)))$(if $(call side_folder,$1),_file)
+compare: export LAB_RUN := $(LAB_RUN)
+compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB) $(wildcard tools/page/*)
+	@tools/page/compare.sh build/attention $(PAIR:%=%/$(VARIANT).so) \
+	    build/compare/$(call compared,FROM)_$(call compared,TO)_$(VARIANT).html $(FORWARD)
 
 # ---- Exercises: the learner's kernel beside the stage itself -------------------------------------
 # It may be wrong in every way, so the script builds and runs it, not the rules here.

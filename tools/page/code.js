@@ -3,42 +3,6 @@
 const changed = data('changed'), sass = data('sass');
 const MOST_MACHINE_ROWS = 120;
 
-// An element: make('span', 'class', 'text' or children).
-function make(tag, className = '', content = '') {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (Array.isArray(content)) node.append(...content); else node.textContent = content;
-  return node;
-}
-
-const KEYWORDS = new RegExp('(\\/\\/.*$)|("[^"]*")|\\b(const|constexpr|static|void|int|unsigned|' +
-  'float|bool|char|size_t|element|if|else|for|while|return|continue|break|struct|typedef|enum|' +
-  'template|true|false|NULL|extern|alignas|asm|volatile|uint64_t|uint32_t|__\\w+__)\\b|(^\\s*#.*$)',
-'g');
-const TOKENS = ['comment', 'string', 'keyword', 'directive'];
-
-// A line of source, its comments and keywords marked.
-function coloured(text) {
-  const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(KEYWORDS)) {
-    if (match.index < end) continue;
-    parts.push(text.slice(end, match.index));
-    const kind = TOKENS[match.slice(1).findIndex(group => group !== undefined)];
-    parts.push(make('span', kind, match[0]));
-    end = match.index + match[0].length;
-  }
-  parts.push(text.slice(end));
-  return parts;
-}
-
-// How many times the ideal, as text; '' where there is none.
-function overIdeal(units, ideal) {
-  if (!ideal) return '';
-  const ratio = units / ideal;
-  return ratio < 1.005 ? '1' : `${ratio < 9.95 ? +ratio.toFixed(1) : Math.round(ratio)}×`;
-}
-
 // 0, 1, 2, 5 as "0–2 5".
 function ranges(numbers) {
   const parts = [];
@@ -171,14 +135,6 @@ const codeView = {
     }
   },
 };
-
-// Scrolls a list so that one of its rows is a third from the top, if it is not visible.
-function keepInView(list, row) {
-  const top = row.offsetTop, bottom = top + row.offsetHeight;
-  const margin = 3 * row.offsetHeight;
-  if (top < list.scrollTop + margin || bottom > list.scrollTop + list.clientHeight - margin)
-    list.scrollTop = top - list.clientHeight / 3;
-}
 
 // The machine code of a line: which instructions, and a listing of them. null where none is known.
 function sassOf(line) {

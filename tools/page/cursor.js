@@ -10,8 +10,6 @@ const opAt = (warp, step) => here().ops[here().warps[warp].op[step]];
 const opHere = () => opAt(cursor.warp, cursor.step);
 const timeHere = () => warpHere().time[cursor.step];
 
-const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-
 // Moves the cursor to what `to` names, and keeps the rest.
 function move(to) {
   const before = { ...cursor };

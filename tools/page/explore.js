@@ -1,7 +1,5 @@
 // Puts the views together: the head, keys, clicks and the place where the page opens.
 
-const byId = id => document.getElementById(id);
-
 // ---- The head --------------------------------------------------------------------------------
 
 function drawHead() {

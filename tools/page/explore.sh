@@ -40,8 +40,8 @@ if [ -n "${LAB_SHOW:-}" ]; then
 fi
 
 mkdir -p "$(dirname "$output")"
-awk -v folder="$folder" -v page=explore.html -v title="$stage" -v record="$scratch/record" \
-    -v run="$scratch/run" -v changed="$scratch/changed" -v sass="$scratch/sass" \
+awk -v folder="$folder" -v page=explore.html -v title="$stage" -v files="record=$scratch/record
+    run=$scratch/run changed=$scratch/changed sass=$scratch/sass" \
     -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

@@ -1,12 +1,6 @@
-# Puts files together: a line "@include NAME@" becomes the file NAME, of this folder or of those
-# named by -v NAME=path; "@title@" becomes -v title. An included file may include others.
-function path_of(name) {
-    if (name == "record") return record
-    if (name == "run") return run
-    if (name == "changed") return changed
-    if (name == "sass") return sass
-    return folder "/" name
-}
+# Puts files together: a line with "@include NAME@" becomes the file NAME, of this folder, or the
+# one that -v files="NAME=path ..." names; "@title@" becomes -v title. An included file may include
+# others.
 function put(path,    line, name, before, after, got) {
     while ((got = (getline line < path)) > 0) {
         if (match(line, /@include [a-z_.]+@/)) {
@@ -14,7 +8,7 @@ function put(path,    line, name, before, after, got) {
             before = substr(line, 1, RSTART - 1)
             after = substr(line, RSTART + RLENGTH)
             if (before !~ /^ *$/) print before
-            put(path_of(name))
+            put(name in given ? given[name] : folder "/" name)
             if (after !~ /^ *$/) print after
         } else {
             gsub(/@title@/, title, line)
@@ -27,4 +21,10 @@ function put(path,    line, name, before, after, got) {
         exit 1
     }
 }
-BEGIN { put(folder "/" page) }
+BEGIN {
+    for (i = split(files, list, " "); i > 0; i--) {
+        at = index(list[i], "=")
+        given[substr(list[i], 1, at - 1)] = substr(list[i], at + 1)
+    }
+    put(folder "/" page)
+}

@@ -1,7 +1,6 @@
 // The record as the views use it: lists by step in place of runs. tools/ptxsim/report/README.md
 // says what its keys are.
 
-const data = id => JSON.parse(document.getElementById(`data-${id}`).textContent);
 const record = data('record'), run = data('run');
 
 // Each warp: op[step], mask[step], time[step], and its requests, whose steps ascend.
@@ -131,24 +130,9 @@ function openLaunch(raw) {
   launch.end = Math.max(1, ...launch.warps.map(warp => warp.time[warp.steps]));
   launch.steps = launch.warps.reduce((sum, warp) => sum + warp.steps, 0);
   launch.share = new Map();
-  for (const [op, counters] of raw.counters.entries()) addToLine(launch, launch.ops[op], counters);
+  for (const [op, counters] of raw.counters.entries()) addToLine(launch.share, launch.ops[op], counters);
   for (const op of launch.ops) op.phase = phaseOf(launch, op);
   return launch;
-}
-
-// Counters by source line: of instructions, wavefronts and sectors.
-function addToLine(launch, op, counters) {
-  const [executions, , , , units, ideal, second, secondIdeal] = counters;
-  const line = launch.share.get(op.line) || {
-    executions: 0, wavefronts: 0, idealWavefronts: 0, sectors: 0, idealSectors: 0,
-  };
-  launch.share.set(op.line, line);
-  line.executions += executions;
-  const shared = /^shared|matrix$/.test(op.kind);
-  line.wavefronts += shared ? units : second;
-  line.idealWavefronts += shared ? ideal : secondIdeal;
-  line.sectors += shared ? 0 : units;
-  line.idealSectors += shared ? 0 : ideal;
 }
 
 // The name of a variable in shared memory at an address, such as ring_K + 8; '' if there is none.
@@ -170,10 +154,4 @@ function tensorOf(launch, warp, step) {
   return transfer && transfer.tensor >= 0 ? element(launch, transfer.tensor, 0).name : '';
 }
 
-const hex = number => `0x${number.toString(16)}`;
-const grouped = number => number.toLocaleString('en');
-const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
-function bytesText(bytes) {
-  return bytes >= 1024 ? `${+(bytes / 1024).toFixed(2)} KiB` : `${bytes} B`;
-}
 const lanesOf = mask => [...Array(32).keys()].filter(lane => mask >>> lane & 1);

@@ -90,10 +90,10 @@ static void put_operations(const Kernel *kernel, FILE *out) {
     fputs("],\n", out);
 }
 
-static void put_counters(const Record *record, FILE *out) {
-    fputs("\"counters\":[", out);
-    for (int i = 0; i < record->kernel->ops; i++) {
-        const InstructionCount *c = &record->count[i];
+static void put_counters(const char *name, const InstructionCount count[], int ops, FILE *out) {
+    fprintf(out, "\"%s\":[", name);
+    for (int i = 0; count && i < ops; i++) {
+        const InstructionCount *c = &count[i];
         const uint64_t number[] = {
             c->executions, c->lanes,       c->divergent,    c->requests,
             c->units,      c->ideal_units, c->second_units, c->second_ideal_units};
@@ -158,12 +158,13 @@ static void put_kernel(const Record *record, FILE *out) {
     put_shape("grid", record->grid, out);
     put_shape("threads", record->threads, out);
     put_shape("block", record->block, out);
-    fprintf(out, "\"index\":%" PRIu64 ",\"shared_base\":%d,\"shared_bytes\":%u,\n\"source\":",
-            record->index, SHARED_BASE, record->shared_bytes);
+    fprintf(out, "\"index\":%" PRId64 ",\"shared_base\":%d,\"shared_bytes\":%u,\n\"source\":",
+            (int64_t)record->index, SHARED_BASE, record->shared_bytes);
     put_lines(file, out);
     fputs(",\n", out);
     put_operations(record->kernel, out);
-    put_counters(record, out);
+    put_counters("counters", record->count, record->kernel->ops, out);
+    put_counters("run_counters", record->kernel->count, record->kernel->ops, out);
     put_variables(record, out);
 }
 

@@ -15,11 +15,17 @@ static bool was_recorded(const Kernel *kernel) {
     return false;
 }
 
+static const uint64_t NO_BLOCK = UINT64_MAX;
+
 /* The block that SIM_BLOCK asks for; false if there is none of that number. */
 static bool choose_block(const Kernel *kernel, uint64_t blocks, uint64_t *index) {
     const char *wanted = getenv("SIM_BLOCK");
     *index = (blocks - 1) / 2;
     if (!wanted || !*wanted) return true;
+    if (strcmp(wanted, "none") == 0) {
+        *index = NO_BLOCK;
+        return true;
+    }
     char *end;
     *index = strtoull(wanted, &end, 10);
     if (*end == 0 && *wanted != '-' && *index < blocks) return true;
@@ -48,7 +54,7 @@ bool recorder_run(Record *record, Block *block, uint64_t index) {
 }
 
 bool recorder_choose_fault(Record *record, uint64_t index) {
-    if (record->fault.happened) return false;
+    if (record->fault.happened || record->index == NO_BLOCK) return false;
     record->index = index;
     return true;
 }
@@ -70,7 +76,7 @@ static void write_all(const char *path) {
 
 void recorder_end(Record *record) {
     if (!record) return;
-    if (!record->warp) { /* the launch ended before its block came */
+    if (!record->warp && record->index != NO_BLOCK) { /* the launch ended before its block came */
         record_free(record);
         return;
     }
