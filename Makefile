@@ -136,7 +136,8 @@ ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
 
 # ---- Harness: build/attention on the CUDA runtime, build/attention-sim on the simulator ----------
 HARNESS := $(patsubst common/%.c,build/host/common/%.o,$(wildcard common/*.c))
-PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,$(wildcard tools/ptxsim/*.c tools/ptxsim/report/*.c))
+PTXSIM := $(patsubst tools/%.c,build/host/tools/%.o,\
+    $(wildcard tools/ptxsim/*.c tools/ptxsim/report/*.c))
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "cc    $<" >&2
 	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon -Icommon/test \

@@ -40,9 +40,11 @@ function likeness(a, b) {
   return 2 * shared / (left.length + right.length);
 }
 
-// The lines between two equal ones: those that are alike are paired.
-function alignGap(from, to, left, right) {
+// The lines between two equal ones: those that are alike are paired, but for those in `moved`,
+// which are elsewhere word for word.
+function alignGap(from, to, left, right, moved) {
   const alike = left.map(i => right.map(j => {
+    if (moved.has(bare(from[i])) || moved.has(bare(to[j]))) return 0;
     const like = likeness(from[i], to[j]);
     return like >= 0.5 ? like : 0;
   }));
@@ -60,12 +62,22 @@ function alignGap(from, to, left, right) {
   return rows;
 }
 
+const SHORTEST_MOVED = 12; // characters: braces and their like are everywhere
+
+// The texts of lines that have no partner on both sides.
+function movedTexts(from, to, pairs) {
+  const left = new Set(pairs.map(([i]) => i)), right = new Set(pairs.map(([, j]) => j));
+  const cut = new Set(from.filter((line, i) => !left.has(i)).map(bare));
+  return new Set(to.filter((line, j) => !right.has(j)).map(bare)
+    .filter(text => text.length >= SHORTEST_MOVED && cut.has(text)));
+}
+
 // Cut lines that were added elsewhere, word for word, are moved: each knows the other.
 function markMoved(rows, from, to) {
   const added = new Map();
   for (const row of rows) {
     const text = row.kind === 'added' ? bare(to[row.right]) : '';
-    if (text.length >= 12) added.set(text, [...(added.get(text) || []), row]);
+    if (text.length >= SHORTEST_MOVED) added.set(text, [...(added.get(text) || []), row]);
   }
   for (const row of rows) {
     const [other] = row.kind === 'cut' ? added.get(bare(from[row.left])) || [] : [];
@@ -97,15 +109,16 @@ function besides(rows) {
 // Rows of {left, right, kind}: indices of lines, -1 for none.
 function align(from, to) {
   const equal = (i, j) => from[i] !== to[j] ? 0 : bare(from[i]) ? 1 + from[i].length / 100 : 0.1;
-  const rows = [];
+  const rows = [], pairs = bestPairs(from.length, to.length, equal);
+  const moved = movedTexts(from, to, pairs);
   let i = 0, j = 0;
   const gap = (untilLeft, untilRight) => {
     const left = [], right = [];
     while (i < untilLeft) left.push(i++);
     while (j < untilRight) right.push(j++);
-    rows.push(...alignGap(from, to, left, right));
+    rows.push(...alignGap(from, to, left, right, moved));
   };
-  for (const [a, b] of bestPairs(from.length, to.length, equal)) {
+  for (const [a, b] of pairs) {
     gap(a, b);
     rows.push({ left: i++, right: j++, kind: 'same' });
   }

@@ -73,7 +73,8 @@ const codeView = {
   stand() {
     const at = new Map(), time = timeHere();
     for (const [index, warp] of here().warps.entries()) {
-      const line = here().ops[warp.op[index === cursor.warp ? cursor.step : stepAt(warp, time)]].line;
+      const step = index === cursor.warp ? cursor.step : stepAt(warp, time);
+      const { line } = here().ops[warp.op[step]];
       if (!at.has(line)) at.set(line, []);
       at.get(line).push(index);
     }

@@ -25,7 +25,7 @@ const from = openSide('from'), to = openSide('to');
 const rows = align(from.source, to.source);
 let folded = true, current = -1;
 
-// ---- Head ------------------------------------------------------------------------------------
+// ---- Head ---------------------------------------------------------------------------------------
 
 const SUMS = [
   ['warp_instructions', 'instructions'], ['mma_instructions', 'tensor-core instructions'],
@@ -42,7 +42,8 @@ function ratioText(before, after) {
 }
 
 function drawSums() {
-  const cards = SUMS.filter(([key]) => from.counters[key] || to.counters[key]).map(([key, name]) => {
+  const present = SUMS.filter(([key]) => from.counters[key] || to.counters[key]);
+  const cards = present.map(([key, name]) => {
     const before = from.counters[key], after = to.counters[key];
     const tone = after < before ? 'good' : after > before ? 'bad' : '';
     return make('div', 'sum', [make('span', 'name', name),
@@ -67,7 +68,7 @@ function drawHead() {
     make('b', '', side.title)]));
 }
 
-// ---- Rows ------------------------------------------------------------------------------------
+// ---- Rows ---------------------------------------------------------------------------------------
 
 function marginOf(side, line) {
   const counts = side.lines.get(line + 1);
@@ -148,7 +149,7 @@ function unfold(button) {
   button.replaceWith(...nodes);
 }
 
-// ---- Machine code of a row -------------------------------------------------------------------
+// ---- Machine code of a row ----------------------------------------------------------------------
 
 function listing(title, items) {
   return make('section', '', [make('h3', '', `${title}: ${plural(items.length, 'instruction')}`),
@@ -178,7 +179,7 @@ function openRow(node) {
   node.after(make('div', 'machines', [machineOf(from, row.left), machineOf(to, row.right)]));
 }
 
-// ---- Moving ----------------------------------------------------------------------------------
+// ---- Moving -------------------------------------------------------------------------------------
 
 // Where each group of changed lines begins.
 const changes = rows.map((row, i) => i).filter(i => rows[i].kind !== 'same' &&

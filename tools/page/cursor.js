@@ -51,8 +51,8 @@ function moveToLine(line) {
   }
 }
 
-const isTelling = op => /^(shared|global|ldmatrix|stmatrix|cp.async|bulk|mma|wgmma|barrier|mbarrier)/
-  .test(op.kind);
+const TELLING = /^(shared|global|ldmatrix|stmatrix|cp.async|bulk|mma|wgmma|barrier|mbarrier)/;
+const isTelling = op => TELLING.test(op.kind);
 
 function moveLine(by) {
   const line = opHere().line;

@@ -1,6 +1,6 @@
 // Puts the views together: the head, keys, clicks and the place where the page opens.
 
-// ---- The head --------------------------------------------------------------------------------
+// ---- The head -----------------------------------------------------------------------------------
 
 function drawHead() {
   const launch = here(), [x, y, z] = launch.threads;
@@ -12,7 +12,8 @@ function drawHead() {
     make('span', '', `${bytesText(launch.shared_bytes)} of shared memory`),
     make('span', '', `d ${run.d}, ${run.dtype}, ${run.causal ? 'causal' : 'full'}, ` +
       `${run.seq_q} queries, ${run.seq_kv} keys`),
-    make('span', '', `${plural(launch.steps, 'step')}`));
+    make('span', launch.cut ? 'cut-steps' : '', plural(launch.steps, 'step') + (launch.cut
+      ? `; of loops the first, second and last round, ${grouped(launch.cut)} steps are cut` : '')));
   byId('kernels').hidden = launches.length < 2;
   byId('kernel').value = cursor.launch;
 }
@@ -36,7 +37,7 @@ function drawLegend() {
   }));
 }
 
-// ---- The line between the views ----------------------------------------------------------------
+// ---- The line between the views -----------------------------------------------------------------
 
 const statusView = {
   draw(before) {
@@ -70,7 +71,7 @@ const statusView = {
 
 views.push(codeView, timeline, memory, lanesView, statusView);
 
-// ---- Faults ----------------------------------------------------------------------------------
+// ---- Faults -------------------------------------------------------------------------------------
 
 function drawFault() {
   const { fault } = here();
@@ -92,7 +93,7 @@ function drawFault() {
   byId('fault').replaceChildren(...content, whole);
 }
 
-// ---- Where the page opens --------------------------------------------------------------------
+// ---- Where the page opens -----------------------------------------------------------------------
 
 // The load from shared memory that costs most over its ideal, else the first product, else the
 // first step that shows something.
@@ -128,7 +129,7 @@ function chooseLaunch(launch) {
   drawFault();
 }
 
-// ---- Keys and clicks -------------------------------------------------------------------------
+// ---- Keys and clicks ----------------------------------------------------------------------------
 
 const KEYS = {
   'ArrowLeft': event => move({ step: cursor.step - (event.shiftKey ? 10 : 1) }),

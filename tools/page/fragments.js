@@ -44,7 +44,8 @@ function drawFragment(svg, x, y, fragment, { name, letter, names = [], swap = fa
 // The groups of registers of an instruction: mma a, {..}, {..} has one list for each operand.
 function operandGroups(text) {
   const groups = [];
-  for (const match of text.replace(/^(@!?%\w+\s+)?\S+\s*/, '').matchAll(/\{([^}]*)\}|(%\w+)|(-?\d+)/g))
+  const operands = text.replace(/^(@!?%\w+\s+)?\S+\s*/, '');
+  for (const match of operands.matchAll(/\{([^}]*)\}|(%\w+)|(-?\d+)/g))
     groups.push(match[1] !== undefined ? match[1].split(',').map(r => r.trim()) : [match[0]]);
   return groups;
 }
@@ -64,11 +65,11 @@ function mmaFigure(op) {
   words(svg, dx, 11, `D = ${names[2]}  [row][column]`, 'strong');
   drawFragment(svg, dx, top, half ? fragments['half sum'] : fragments.sum,
     { name: names[2], letter: 'c', names: d });
-  return titled('Fragments.', 'The number is the lane, the tint the register; rows, columns and k ' +
-    'are of this one instruction. Click an element to follow it.', svg);
+  return titled('Fragments.', 'The number is the lane, the tint the register; rows, columns and ' +
+    'k are of this one instruction. Click an element to follow it.', svg);
 }
 
-// ---- Where a value goes --------------------------------------------------------------------------
+// ---- Where a value goes -------------------------------------------------------------------------
 
 const VALUE_OPS = /^(mul|fma|sub|ex2|cvt|mov|selp|prmt|shl|neg|min)\b|^add\.(rn\.|ftz\.)*f32/;
 const registersIn = text => text.match(/%\w+/g) || [];
@@ -116,7 +117,7 @@ function destiny(op, index, names, chosen) {
   return line;
 }
 
-// ---- ldmatrix --------------------------------------------------------------------------------
+// ---- ldmatrix -----------------------------------------------------------------------------------
 
 function ldmatrixFigure(op, matrices) {
   const { width, height } = FRAGMENT_CELL, turned = /\.trans/.test(op.text);
@@ -133,7 +134,7 @@ function ldmatrixFigure(op, matrices) {
   svg);
 }
 
-// ---- wgmma -----------------------------------------------------------------------------------
+// ---- wgmma --------------------------------------------------------------------------------------
 
 function descriptorTable(name, d) {
   const { shared_base: base } = here();

@@ -62,7 +62,7 @@ const lanesView = {
   },
 };
 
-// ---- Shared memory ---------------------------------------------------------------------------
+// ---- Shared memory ------------------------------------------------------------------------------
 
 // Lanes that share a cell: "3", "3 7", "3 +2" or, where that does not fit, "3+".
 function lanesText(lanes, room) {
@@ -166,7 +166,7 @@ function tileFigure(f, base) {
   return titled('Elements.', `The rows of ${any.name} that these lanes read, by column.`, svg);
 }
 
-// ---- Global memory ---------------------------------------------------------------------------
+// ---- Global memory ------------------------------------------------------------------------------
 
 function sectorsFigure(f, base) {
   const width = 22, height = 20, left = 104;
@@ -196,7 +196,8 @@ function sectorsFigure(f, base) {
         const lanes = wanted.get(`${i} ${word}`) || [];
         const at = () => element(here(), f.tensor, (first + f.sectors[i]) * 32 + 4 * word).text;
         cell(svg, left + (8 * place + word) * width + 3 * place, y, width, height, {
-          text: lanes.length ? lanesText(lanes, width) : '', lanes, kind: lanes.length ? '' : 'unwanted',
+          text: lanes.length ? lanesText(lanes, width) : '', lanes,
+          kind: lanes.length ? '' : 'unwanted',
           tip: () => lanes.length ? `lane ${lanes.join(', ')}: ${at()}`
             : `${at()}: moved, not wanted`,
         });
@@ -228,7 +229,7 @@ function transferFigure(t) {
     table(rows));
 }
 
-// ---- Shuffles, active lanes ------------------------------------------------------------------
+// ---- Shuffles, active lanes ---------------------------------------------------------------------
 
 function shuffleFigure(f) {
   const step = 23, svg = drawing(32 * step + 80, 150, 'Shuffle');
@@ -260,7 +261,7 @@ function activeFigure(op) {
     'touches no memory and waits for nobody.', svg);
 }
 
-// ---- Waiting ---------------------------------------------------------------------------------
+// ---- Waiting ------------------------------------------------------------------------------------
 
 function phaseName(phase) {
   const isBarrier = here().barriers.includes(phase);

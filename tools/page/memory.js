@@ -3,14 +3,16 @@
 
 const WORD = 4, LINE_BYTES = 128, LINE_WORDS = 32;
 const MAP_GUTTER = 46;
-const STATES = { never: 'never written', landing: 'in flight', reading: 'being read', now: 'this step' };
+const STATES = {
+  never: 'never written', landing: 'in flight', reading: 'being read', now: 'this step',
+};
 
 const memory = {
   events: [],    // writes, by the time they land: {issue, land, warp, step, ...}
   readers: [],   // {start, end, words}
   launch: -1, time: -1,
 
-  // ---- What happens to shared memory -----------------------------------------------------------
+  // ---- What happens to shared memory ------------------------------------------------------------
   build() {
     const launch = here();
     this.launch = cursor.launch;
@@ -56,10 +58,11 @@ const memory = {
   },
 
   addTransfer(launch, t) {
+    if (t.step < 0) return; // in a round that was left out
     const warp = launch.warps[t.warp], issue = warp.time[t.step], flight = launch.flights[t.flight];
     if (t.stores) {
       const end = flight.wait >= 0 ? warp.time[flight.wait] : launch.end;
-      this.readers.push({ start: issue, end, from: t.shared, bytes: t.bytes, what: 'a bulk store' });
+      this.readers.push({ start: issue, end, from: t.shared, bytes: t.bytes });
       return;
     }
     const phase = launch.mbarriers[flight.phase];
@@ -69,10 +72,11 @@ const memory = {
   },
 
   addProduct(launch, p) {
+    if (p.step < 0) return;
     const warp = launch.warps[p.warp], flight = launch.flights[p.flight];
     const end = flight.wait >= 0 ? warp.time[flight.wait] : launch.end;
     for (const d of [p.a, p.b])
-      if (d) this.readers.push({ start: warp.time[p.step], end, descriptor: d, what: 'a wgmma' });
+      if (d) this.readers.push({ start: warp.time[p.step], end, descriptor: d });
   },
 
   // Calls each(word index) for every word that an event writes.
@@ -165,7 +169,8 @@ const memory = {
 
   // ---- The map ----------------------------------------------------------------------------------
   layOut() {
-    const box = document.getElementById('memory-body'), canvas = document.getElementById('memory-map');
+    const box = document.getElementById('memory-body');
+    const canvas = document.getElementById('memory-map');
     const lines = Math.ceil(here().shared_bytes / LINE_BYTES);
     const width = Math.max(200, box.clientWidth - 4), height = Math.max(160, box.clientHeight - 6);
     this.columns = 1;
@@ -240,9 +245,9 @@ const memory = {
   },
 
   lookOf(word) {
-    if (this.landing[word] >= 0) return `~${this.tint(this.nameOf(this.events[this.landing[word]]))}`;
-    if (this.owner[word] >= 0) return this.tint(this.nameOf(this.events[this.owner[word]]));
-    return 'memory-never';
+    const tint = index => this.tint(this.nameOf(this.events[index]));
+    if (this.landing[word] >= 0) return `~${tint(this.landing[word])}`;
+    return this.owner[word] >= 0 ? tint(this.owner[word]) : 'memory-never';
   },
 
   drawReaders(paper) {

@@ -9,14 +9,16 @@ const PHASES = {
 const COMMENTS = [
   ['pv', /O_i = O_i \+ P|last P V|A operands of P V/],
   ['qk', /S_ij = (scale \* )?Q|first Q K/],
-  ['softmax', /m_i = max|P_ij = exp|rowsum|rowmax|S_ij = -inf|scale_i \* O_i|Sum and maximum|outgrown/],
+  ['softmax',
+    /m_i = max|P_ij = exp|rowsum|rowmax|S_ij = -inf|scale_i \* O_i|Sum and maximum|outgrown/],
   ['store', /O_i = O_i \/ l_i|inverse = 1|O_i = inverse|to memory/],
   ['copy', /^\s*\/\/ .*\b[Cc]op(y|ies)\b|fetch/],
   ['wait', /^\s*\/\/ .*\b[Ww]aits?\b/],
 ];
 const NAMES = [
   ['qk', /^(product_QK|scores)$/], ['pv', /^(product_PV|output)$/],
-  ['softmax', /^(softmax|update_maxima|exponentials|pack_P|mask|rescale|row_max|row_sum|outgrown)$/],
+  ['softmax',
+    /^(softmax|update_maxima|exponentials|pack_P|mask|rescale|row_max|row_sum|outgrown)$/],
   ['store', /^(store_O|finish_rows|tma_store)/], ['copy', /^(load_tile|tma_load)/],
   ['wait', /wait|release|^sync_|mbarrier/],
 ];

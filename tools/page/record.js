@@ -130,7 +130,8 @@ function openLaunch(raw) {
   launch.end = Math.max(1, ...launch.warps.map(warp => warp.time[warp.steps]));
   launch.steps = launch.warps.reduce((sum, warp) => sum + warp.steps, 0);
   launch.share = new Map();
-  for (const [op, counters] of raw.counters.entries()) addToLine(launch.share, launch.ops[op], counters);
+  for (const [op, counters] of raw.counters.entries())
+    addToLine(launch.share, launch.ops[op], counters);
   for (const op of launch.ops) op.phase = phaseOf(launch, op);
   return launch;
 }

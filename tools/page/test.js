@@ -38,7 +38,7 @@ function hasInk(canvas) {
   return seen.size > 2;
 }
 
-// ---- Every page ------------------------------------------------------------------------------
+// ---- Every page ---------------------------------------------------------------------------------
 
 function testViews() {
   const launch = here();
@@ -49,7 +49,8 @@ function testViews() {
   check(!launch.shared_bytes || hasInk(byId('memory-map')), 'shared memory is drawn');
   press('l');
   const shares = [...launch.share.values()].reduce((sum, line) => sum + line.executions, 0);
-  check(shares === launch.steps, 'the lines have all steps', `${shares} of ${launch.steps}`);
+  check(shares === launch.steps + launch.cut, 'the lines have all steps',
+    `${shares} of ${launch.steps}`);
 }
 
 function testKeys() {
@@ -99,7 +100,8 @@ function testOneCursor() {
   press('m');
   move({ warp: 0, step: launch.warps[0].steps - 1 });
   const { owner } = memory, around = [-64, -32, 32, 64]; // a line may be less than a pixel high
-  const word = owner.findIndex((index, w) => index >= 0 && around.every(n => owner[w + n] === index));
+  const word = owner.findIndex((index, w) => index >= 0 &&
+    around.every(n => owner[w + n] === index));
   if (word >= 0) {
     const event = memory.events[memory.owner[word]], { x, y } = memory.placeOf(word);
     clickAt(byId('memory-map'), Math.ceil(x + 1), Math.ceil(y + memory.rowHeight / 4));
@@ -139,7 +141,7 @@ function testSpeed() {
   check(median < 50, 'a move of the cursor takes under 50 ms', `${median.toFixed(1)} ms`);
 }
 
-// ---- Looks -----------------------------------------------------------------------------------
+// ---- Looks --------------------------------------------------------------------------------------
 
 function luminance(text) {
   const paper = document.createElement('canvas').getContext('2d');
@@ -177,7 +179,7 @@ function testLooks() {
   check(!lost.length, 'everything that acts takes the keyboard focus', `${lost.length} do not`);
 }
 
-// ---- The questions ---------------------------------------------------------------------------
+// ---- The questions ------------------------------------------------------------------------------
 
 function ask(question, answer) {
   timeline.all();

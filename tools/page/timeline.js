@@ -39,7 +39,8 @@ const timeline = {
     this.tracks = [];
     for (const kind of Object.keys(KIND_NAMES)) y = this.buildTrack(launch, kind, y);
     this.height = y + 16;
-    document.getElementById('tracks').style.height = `${Math.min(this.height, Math.round(0.36 * innerHeight))}px`;
+    const most = Math.round(0.36 * innerHeight);
+    document.getElementById('tracks').style.height = `${Math.min(this.height, most)}px`;
   },
 
   // Bars of one kind, below each other where they overlap; those of several warps that belong
@@ -47,7 +48,7 @@ const timeline = {
   buildTrack(launch, kind, y) {
     const groups = new Map();
     for (const [index, flight] of launch.flights.entries()) {
-      if (flight.kind !== kind) continue;
+      if (flight.kind !== kind || flight.first < 0) continue;
       const team = kind === 'wgmma' ? flight.warp >> 2 : kind === 'bulk load' ? index : 0;
       const key = `${team} ${kind === 'bulk load' ? '' : flight.group}`;
       if (!groups.has(key)) groups.set(key, []);
@@ -131,8 +132,8 @@ const timeline = {
 
   drawBase() {
     const paper = this.paper('time-base');
-    this.colours = Object.fromEntries([...Object.keys(PHASES), 'ink', 'faint', 'rule', 'gap', 'paper']
-      .map(name => [name, colour(name)]));
+    const names = [...Object.keys(PHASES), 'ink', 'faint', 'rule', 'gap', 'paper'];
+    this.colours = Object.fromEntries(names.map(name => [name, colour(name)]));
     for (const row of this.rows) this.drawRow(paper, row);
     this.drawLabels(paper);
     for (const bar of this.bars) this.drawBar(paper, bar);
@@ -316,7 +317,8 @@ const timeline = {
     paper.strokeRect(x - 1, row.y - 1, width + 1, row.height + 2);
     for (const r of this.releases())
       if ((r.to.warp === cursor.warp && r.to.step === cursor.step) ||
-        (r.from.warp === cursor.warp && r.from.step === cursor.step)) this.arrow(paper, r.from, r.to);
+        (r.from.warp === cursor.warp && r.from.step === cursor.step))
+        this.arrow(paper, r.from, r.to);
     const tracks = document.getElementById('tracks');
     if (row.y < tracks.scrollTop || row.y + row.height > tracks.scrollTop + tracks.clientHeight)
       tracks.scrollTop = row.y - tracks.clientHeight / 2;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The page of make compare, in a headless Chromium. Catches: a line that is lost or twice, a moved line taken for two changes,
-# margins that do not add up, a file that is not taken as a side.
+# The page of make compare, in a headless Chromium. Catches: a line that is lost or twice, a moved
+# line taken for two changes, margins that do not add up, a file that is not taken as a side.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL FROM TO

@@ -35,6 +35,14 @@ grep -q 'data race' "$scratch/log"
 result $? "and make says what is wrong" "$scratch/log"
 drive "$page"
 
+# 128 tiles: of the loops the first, the second and the last round stay.
+make stage06 explore N=64 NKV=8192 H=1 >"$scratch/log" 2>&1
+result $? "a long run gets its page" "$scratch/log"
+page=build/explore/06_cp_async_d128_fp16_full.html
+result "$(grep -qE '"cut":[1-9]' "$page" && [ "$(wc -c <"$page")" -lt 5000000 ]; echo $?)" \
+    "which is cut to under 5 MB"
+drive "$page"
+
 make stage06 explore BLOCK=8 >"$scratch/log" 2>&1
 [ $? -eq 2 ] && grep -q 'BLOCK=8: kernel flash_fwd has blocks 0 to 7' "$scratch/log"
 result $? "a block that does not exist is refused" "$scratch/log"

@@ -139,6 +139,7 @@ struct Record {
     uint64_t index; /* of the block in the grid */
     uint32_t grid[3], threads[3], block[3];
     uint32_t shared_bytes;
+    uint64_t cut; /* steps that were left out: cut.h */
     bool late;
     int warps;
     WarpRecord *warp;

@@ -158,8 +158,10 @@ static void put_kernel(const Record *record, FILE *out) {
     put_shape("grid", record->grid, out);
     put_shape("threads", record->threads, out);
     put_shape("block", record->block, out);
-    fprintf(out, "\"index\":%" PRId64 ",\"shared_base\":%d,\"shared_bytes\":%u,\n\"source\":",
-            (int64_t)record->index, SHARED_BASE, record->shared_bytes);
+    fprintf(out,
+            "\"index\":%" PRId64 ",\"shared_base\":%d,\"shared_bytes\":%u,\"cut\":%" PRIu64 ",\n"
+            "\"source\":",
+            (int64_t)record->index, SHARED_BASE, record->shared_bytes, record->cut);
     put_lines(file, out);
     fputs(",\n", out);
     put_operations(record->kernel, out);
@@ -239,21 +241,26 @@ static void put_warp(const WarpRecord *warp, FILE *out) {
 
 static void put_flight(const Flight *f, FILE *out) {
     static const char *const kinds[] = {"cp.async", "bulk store", "wgmma", "bulk load"};
-    fprintf(out,
-            "{\"kind\":\"%s\",\"warp\":%d,\"group\":%u,\"first\":%u,\"last\":%u,\"commit\":%" PRId64
-            ",\"wait\":%" PRId64 ",\"operations\":%u,\"bytes\":%" PRIu64 ",\"phase\":%d}",
-            kinds[f->kind], f->warp, f->group, f->first, f->last, step_number(f->commit),
-            step_number(f->wait), f->operations, f->bytes, f->phase);
+    const struct {
+        const char *name;
+        uint32_t step;
+    } steps[] = {{"first", f->first}, {"last", f->last}, {"commit", f->commit}, {"wait", f->wait}};
+    fprintf(out, "{\"kind\":\"%s\",\"warp\":%d,\"group\":%u", kinds[f->kind], f->warp, f->group);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        fprintf(out, ",\"%s\":%" PRId64, steps[i].name, step_number(steps[i].step));
+    fprintf(out, ",\"operations\":%u,\"bytes\":%" PRIu64 ",\"phase\":%d}", f->operations, f->bytes,
+            f->phase);
 }
 
 static void put_transfer(const Transfer *t, FILE *out) {
     bool first = true;
     fprintf(out,
-            "{\"flight\":%d,\"warp\":%d,\"step\":%u,\"stores\":%s,\"shared\":%u,\"bytes\":%u,"
+            "{\"flight\":%d,\"warp\":%d,\"step\":%" PRId64
+            ",\"stores\":%s,\"shared\":%u,\"bytes\":%u,"
             "\"tensor\":%d,\"base\":%" PRId64 ",\"layout\":%d,\"units\":%u,\"ideal\":%u,"
             "\"start\":[",
-            t->flight, t->warp, t->step, t->stores ? "true" : "false", t->shared, t->bytes,
-            t->tensor, t->base, t->layout, t->units.actual, t->units.ideal);
+            t->flight, t->warp, step_number(t->step), t->stores ? "true" : "false", t->shared,
+            t->bytes, t->tensor, t->base, t->layout, t->units.actual, t->units.ideal);
     for (uint32_t i = 0; i < t->rank; i++) put_number(&first, t->start[i], out);
     fputs("]}", out);
 }
@@ -274,8 +281,8 @@ static void put_descriptor(const char *name, uint64_t bits, int layout, bool tra
 }
 
 static void put_product(const Product *p, FILE *out) {
-    fprintf(out, "{\"flight\":%d,\"warp\":%d,\"step\":%u,\"n\":%u,\"accumulate\":%s", p->flight,
-            p->warp, p->step, p->n, p->accumulate ? "true" : "false");
+    fprintf(out, "{\"flight\":%d,\"warp\":%d,\"step\":%" PRId64 ",\"n\":%u,\"accumulate\":%s",
+            p->flight, p->warp, step_number(p->step), p->n, p->accumulate ? "true" : "false");
     put_descriptor("a", p->a_descriptor, p->a, p->a_transposed, out);
     put_descriptor("b", p->b_descriptor, p->b, p->b_transposed, out);
     fputc('}', out);

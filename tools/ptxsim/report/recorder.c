@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cut.h"
 #include "record.h"
 
 static struct {
@@ -15,6 +16,7 @@ static bool was_recorded(const Kernel *kernel) {
     return false;
 }
 
+enum { MOST_STEPS = 500 * 1000 }; /* more make a page slow */
 static const uint64_t NO_BLOCK = UINT64_MAX;
 
 /* The block that SIM_BLOCK asks for; false if there is none of that number. */
@@ -80,6 +82,7 @@ void recorder_end(Record *record) {
         record_free(record);
         return;
     }
+    record_cut(record, MOST_STEPS);
     recorded.at = queue_room(recorded.at, recorded.count, &recorded.room, sizeof *recorded.at);
     recorded.at[recorded.count++] = record;
     write_all(getenv("SIM_RECORD"));
