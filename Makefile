@@ -206,6 +206,8 @@ Flash attention in sixteen stages
   make sass-diff FROM=06 TO=07  what changed in the machine code
   make compare FROM=06 TO=07  both sources beside each other, with counters and machine code (each
                               may be a file, such as TO=work/07_swizzle/kernel.cu)
+  make site                   all of it as static pages: the ladder, chapters, a page of every stage
+                              and of every two neighbours, results (build/site/index.html)
   make ladder                 lines, changed lines and instructions of each stage; what it adds
   make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA, hard inputs
@@ -441,6 +443,50 @@ compare: export LAB_RUN := $(LAB_RUN)
 compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB) $(wildcard tools/page/*)
 	@tools/page/compare.sh build/attention $(PAIR:%=%/$(VARIANT).so) \
 	    build/compare/$(call compared,FROM)_$(call compared,TO)_$(VARIANT).html $(FORWARD)
+
+# ---- The site: chapters, explorer and comparisons as pages that any web server can hold ----------
+# The stages are those of variant d128_fp16_full. Each page is made anew if what it shows changes.
+.PHONY: site
+SITE := build/site
+SITE_DOCS := README.md $(wildcard notes/*.md notes/results/*.md tools/*/*.md tools/*/*/*.md)
+site_page = $(SITE)/$(patsubst %.md,%.html,$(patsubst %README.md,%index.md,$1))
+site_root = $(subst $() ,,$(patsubst %,../,$(wordlist 2,9,$(subst /, ,$1))))
+site_so = build/$(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))/$1/d128_fp16_full.so
+site_pair = $(firstword $(subst _, ,$1))_$(firstword $(subst _, ,$2))
+SITE_FILES := $(wildcard tools/page/*)
+$(SITE)/explore/%: export LAB_SHOW := $(LAB_RUN) show
+$(SITE)/compare/%: export LAB_RUN := $(LAB_RUN)
+site_nav = <a href="../index.html">ladder</a> <a href="../notes/$1.html">chapter</a>$(if \
+    $2, <a href="../compare/$(call site_pair,$2,$1).html">beside $(firstword $(subst _, ,$2))</a>)
+
+define site_doc
+$(call site_page,$1): $1 build/markdown.path $(SITE_FILES)
+	@tools/page/chapter.sh "$$$$(cat build/markdown.path)" $1 $$@ '$(call site_root,$1)'
+SITE_PAGES += $(call site_page,$1)
+endef
+# Arguments: a stage and the one before it.
+define site_stage
+$(SITE)/explore/$1.html: $(call site_so,$1) build/attention build/attention-sim $(LAB) $(SITE_FILES)
+	@NAV='$(call site_nav,$1,$2)' tools/page/explore.sh \
+	    build/attention $1 stages/$1/kernel.cu '$(patsubst %,stages/%/kernel.cu,$2)' $$< $$@
+SITE_PAGES += $(SITE)/explore/$1.html
+$(if $2,
+$(SITE)/compare/$(call site_pair,$2,$1).html: $(call site_so,$2) $(call site_so,$1) \
+        build/attention build/attention-sim $(LAB) $(SITE_FILES)
+	@NAV='$(call site_nav,$1)' tools/page/compare.sh build/attention \
+	    $(call site_so,$2) $(call site_so,$1) $$@
+SITE_PAGES += $(SITE)/compare/$(call site_pair,$2,$1).html
+)
+endef
+ifneq ($(filter site,$(MAKECMDGOALS)),)
+$(foreach d,$(SITE_DOCS),$(eval $(call site_doc,$d)))
+$(foreach s,$(STAGES),$(eval $(call site_stage,$s,$(call before,$s))))
+endif
+build/markdown.path: tools/page/markdown.sh
+	@tools/page/markdown.sh build/markdown >$@
+site: $(SITE_PAGES)
+	@tools/page/site.sh $(SITE) $(SITE_DOCS)
+	@echo $(SITE)/index.html
 
 # ---- Exercises: the learner's kernel beside the stage itself -------------------------------------
 # It may be wrong in every way, so the script builds and runs it, not the rules here.

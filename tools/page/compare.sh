@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make compare: two kernels beside each other on one page.
 # Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
-# The variable LAB_RUN runs build/sass. Times and counters are of what can run here.
+# Environment: LAB_RUN runs build/sass, NAV is put into the page's head. Times and counters are of what can run here.
 set -euo pipefail
 harness=$1 from=$2 to=$3 output=$4
 shift 4
@@ -40,6 +40,6 @@ mkdir -p "$(dirname "$output")"
 name() { basename "$(dirname "$1")"; }
 awk -v folder="$folder" -v page=compare.html -v title="$(name "$from") and $(name "$to")" \
     -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables" \
-    -f "$folder/inline.awk" >"$scratch/page" </dev/null
+    -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

@@ -2,6 +2,7 @@
 # make stageNN explore: records one block of a stage on the simulator and writes a page of it.
 # Usage: explore.sh HARNESS STAGE SOURCE PREVIOUS LIBRARY OUTPUT [VARIABLE=value...]
 # PREVIOUS is the source before this one, or empty; OUTPUT the page, or - for the record itself.
+# Environment: LAB_SHOW prints machine code, NAV is put into the page's head.
 set -euo pipefail
 harness=$1 stage=$2 source=$3 previous=$4 library=$5 output=$6
 shift 6
@@ -42,6 +43,6 @@ fi
 mkdir -p "$(dirname "$output")"
 awk -v folder="$folder" -v page=explore.html -v title="$stage" -v files="record=$scratch/record
     run=$scratch/run changed=$scratch/changed sass=$scratch/sass" \
-    -f "$folder/inline.awk" >"$scratch/page" </dev/null
+    -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

@@ -1,6 +1,6 @@
 # Puts files together: a line with "@include NAME@" becomes the file NAME, of this folder, or the
-# one that -v files="NAME=path ..." names; "@title@" becomes -v title. An included file may include
-# others.
+# one that -v files="NAME=path ..." names; "@title@" and "@nav@" become -v title and -v nav. An
+# included file may include others.
 function put(path,    line, name, before, after, got) {
     while ((got = (getline line < path)) > 0) {
         if (match(line, /@include [a-z_.]+@/)) {
@@ -12,6 +12,7 @@ function put(path,    line, name, before, after, got) {
             if (after !~ /^ *$/) print after
         } else {
             gsub(/@title@/, title, line)
+            gsub(/@nav@/, nav, line)
             print line
         }
     }

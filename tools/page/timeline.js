@@ -17,7 +17,7 @@ const timeline = {
   // ---- Layout -----------------------------------------------------------------------------------
   build() {
     const launch = here(), warps = launch.warps.length;
-    const height = warps <= 4 ? 20 : warps <= 12 ? 12 : 6;
+    const height = warps <= 4 ? 20 : warps > 12 ? 6 : innerHeight < 900 ? 8 : 12;
     const roles = rolesOf(launch);
     this.launch = cursor.launch;
     this.from = 0;

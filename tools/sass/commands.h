@@ -27,6 +27,6 @@ bool count_command(const Options *options, Error *error);  /* instructions by op
 bool diff_command(const Options *options, Error *error);   /* two counts, and what changed */
 bool ladder_command(const Options *options, Error *error); /* opcodes x stages */
 bool check_command(const Options *options, Error *error);  /* signatures, as TAP */
-bool page_command(const Options *options, Error *error);   /* two stages as HTML tables, for the page of make compare */
+bool page_command(const Options *options, Error *error);   /* two stages as HTML tables */
 
 #endif

@@ -1,6 +1,6 @@
+#!/usr/bin/env bash
 # For the tests of pages: TAP, a headless Chromium, markup. To be sourced; it ends a test that finds
 # no Chromium.
-# shellcheck shell=bash
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 count=0

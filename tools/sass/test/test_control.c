@@ -17,8 +17,7 @@ int main(void) {
     control("LDGSTS announces that its addresses are read", 0x0003e2000b901c4c,
             "B------ R1 W- - 01");
     control("the next one with another barrier", 0x0005e8000b901c4c, "B------ R2 W- - 04");
-    control("a branch stalls for five cycles", 0x000fea0003800000,
-            "B------ R- W- - 05");
+    control("a branch stalls for five cycles", 0x000fea0003800000, "B------ R- W- - 05");
     control("nothing", 0x000fc00000000000, "B------ R- W- Y 00");
     return done_testing();
 }
