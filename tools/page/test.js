@@ -129,6 +129,36 @@ function testBanks() {
   check(wrong === 0, 'banks are those of the addresses', `${wrong} are not`);
 }
 
+// Nobody goes on before the last arrival at what it waited for.
+function testOrder() {
+  const { warps, mbarriers, barriers } = here(), early = [];
+  for (const phase of [...mbarriers, ...barriers])
+    for (const wait of phase.waits)
+      for (const a of phase.arrivals)
+        if (warps[a.warp].time[a.step] >= warps[wait.warp].time[wait.step + 1])
+          early.push(`warp ${wait.warp} step ${wait.step}`);
+  check(!early.length, 'nobody goes on before what it waits for', early.slice(0, 5).join(', '));
+}
+
+// A word is what it was before a copy is issued, in flight until the wait, and then the copy's.
+function testMemory() {
+  const { events } = memory, { warps } = here();
+  const index = events.findIndex(e => e.land > e.issue + 1 && e.step > 0 && e.warp === 0);
+  if (index < 0) return;
+  const event = events[index];
+  let word = -1;
+  memory.eachWord(event, w => { word = w; });
+  const state = time => {
+    move({ warp: 0, step: stepAt(warps[0], time) });
+    return memory.landing[word] === index ? 'in flight'
+      : memory.owner[word] === index ? 'there' : 'other';
+  };
+  check(state(event.issue - 1) === 'other', 'before a copy is issued its bytes are what they were');
+  check(state(event.issue) === 'in flight', 'then they are in flight');
+  const landed = state(event.land);
+  check(landed === 'there', 'and after the wait they are there', landed);
+}
+
 // The median: other programs may take the processor from one of them.
 function testSpeed() {
   const times = [], moves = 41;
@@ -295,7 +325,12 @@ function askOverlap() {
     const over = timeline.bars.filter(b => b.kind === 'wgmma')
       .map(b => ({ b, ...between(b.start, b.end) })).filter(b => b.exponentials > 0);
     check(over.length > 0, 'exponentials run under a wgmma');
-    const { b, exponentials } = over[0];
+    const { b } = over[0];
+    let exponentials = 0;
+    for (const warp of here().warps)
+      for (let step = 0; step < warp.steps; step++)
+        exponentials += warp.time[step] >= b.start && warp.time[step] <= b.end &&
+          here().ops[warp.op[step]].text.startsWith('ex2');
     clickAt(byId('time-cursor'), (timeline.x(b.start) + timeline.x(b.end)) / 2, b.y + 5);
     check(timeline.chosen === b && byId('instruction').textContent
       .includes(`${grouped(exponentials)} exponential`), 'the page counts them',
@@ -328,7 +363,8 @@ function selfTest() {
     const faulty = Boolean(here().fault);
     if (faulty) askRace();
     move({ launch: 0, warp: 0, step: 0 });
-    for (const test of [testViews, testKeys, testOneCursor, testBanks, testSpeed]) test();
+    for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,
+      testSpeed]) test();
     for (const question of faulty ? [] : QUESTIONS[run.stage] || []) question();
     testLooks();
   } catch (error) {

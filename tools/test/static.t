@@ -26,7 +26,8 @@ cuda=${CUDA_INCLUDE:-$(sed -n 's/^CUDA_INCLUDE := //p' build/toolchain.mk)}
 warnings=(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wmissing-prototypes
     -Wstrict-prototypes -Wvla -Wpointer-arith -Wundef)
 flags=(-std=c11 -D_GNU_SOURCE -pthread "${warnings[@]}" -Icommon -Icommon/test -Itools/ptxsim
-    -isystem "$cuda" -DHEAD_DIM=64 -DELEMENT_BF16=0 -DCAUSAL=0) # the last three: a fake stage's
+    -Itools/ptxsim/machine -isystem "$cuda"
+    -DHEAD_DIM=64 -DELEMENT_BF16=0 -DCAUSAL=0) # these three: a fake stage's
 mapfile -t sources < <(find common tools -name '*.c' | sort)
 
 # ---- warnings ------------------------------------------------------------------------------------
