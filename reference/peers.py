@@ -3,21 +3,21 @@
 
     reference/peers.py [KEY=VALUE]... STAGE_DIR...
 
-The cells are those of `attention bench` (common/bench.h); D CAUSAL DTYPE SEQS INIT STRENGTH SEED
-REPS and GPU mean the same, INIT=all too. The peers are FlashAttention-2 and cuDNN through
+The cells are those of `attention bench` (common/cli/bench.h); D CAUSAL DTYPE SEQS INIT STRENGTH
+SEED REPS and GPU mean the same, INIT=all too. The peers are FlashAttention-2 and cuDNN through
 scaled_dot_product_attention, FlashAttention-3 where a package of FLASH_ATTENTION_3 is installed,
 and FlexAttention compiled by Triton, each in the layout that it is faster with: [batch, heads, seq,
 d] or [batch, seq, heads, d] in memory. `matmul` is the product of two 8192 x 8192 bf16 matrices, a
 measure of what the tensor cores give.
 
 All work on the same Q, K and V, which are those of the harness bit for bit, and take turns, timed
-as common/timer.h says: the L2 flushed before each repetition, medians. The first peer's output is
-what all others are compared with, before and after the timing; rms_error is of the harness's rows
-against its truth in fp64.
+as common/device/timer.h says: the L2 flushed before each repetition, medians. The first peer's
+output is what all others are compared with, before and after the timing; rms_error is of the
+harness's rows against its truth in fp64.
 
 stdout: one line about the software, then one object a cell and name with the keys of `attention
 bench`. stderr: one line a cell. CUDART names the CUDA runtime that the stages call, TRUTH the
-harness as a library (common/library.h; default build/libtruth.so).
+harness as a library (common/cli/library.h; default build/libtruth.so).
 Exit: 0, 1 if a stage fails, 2 if there is no GPU, 64 bad usage.
 """
 import ctypes
@@ -55,7 +55,7 @@ class Tensors(ctypes.Structure):
 
 
 class Input(ctypes.Structure):
-    """LibraryInput of common/library.h."""
+    """LibraryInput of common/cli/library.h."""
     _fields_ = [("init", ctypes.c_int), ("strength", ctypes.c_double), ("name", ctypes.c_char_p)]
 
     def __str__(self):
@@ -117,7 +117,7 @@ def parse(arguments):
 
 @functools.cache
 def harness():
-    """The library of common/library.h."""
+    """The library of common/cli/library.h."""
     library = ctypes.CDLL(os.environ.get("TRUTH") or f"{ROOT}/build/libtruth.so")
     library.library_open.restype = ctypes.c_void_p
     library.library_rows.restype = ctypes.c_size_t
@@ -381,7 +381,7 @@ def finished(samples, reps):
 
 
 class Timer:
-    """Takes turns as common/timer.c does."""
+    """Takes turns as common/device/timer.c does."""
 
     def __init__(self):
         properties = torch.cuda.get_device_properties(torch.cuda.current_device())
@@ -424,7 +424,7 @@ class Timer:
 # ---- A cell --------------------------------------------------------------------------------------
 
 def report(cell, entry):
-    """The object of an entry, keys as in common/report.h."""
+    """The object of an entry, keys as in common/cli/report.h."""
     timed = entry.status == "pass" and entry.samples
     answer = {"stage": entry.number, "name": entry.name, "device": torch.cuda.get_device_name(),
               "simulated": False, "dtype": cell.dtype, "causal": cell.causal, "batch": cell.batch,

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Sourced by the tests of the programs, in their folder: builds build/attention and
+# Sourced by the tests of the programs: builds build/attention and
 # build/attention-sim on the fake runtime, and fake stages (fake_runtime.c, fake_stage.c), in $work,
 # and has the functions that run and judge them.
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cc=${CC:-cc}
@@ -38,13 +38,13 @@ exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdou
 # build STAGE...: two programs, and a folder for each stage; 02_element has BUG_ELEMENT.
 build() {
     local stage bug mask source
-    for source in *.c test/fake_runtime.c; do
+    for source in {base,truth,device,cli}/*.c test/fake_runtime.c; do
         "$cc" "${flags[@]}" -c "$source" -o "$work/$(basename "${source%.c}").o" || return 1
     done
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
     "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" ||
         return 1
-    rm "$work/counters_none.o"
+    rm "$work/no_simulator.o"
     "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
     for stage in "$@"; do
         bug=${stage#*_}

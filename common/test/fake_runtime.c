@@ -7,7 +7,7 @@
  *     FAKE_LOST=1           a reset does not clear a fault
  *
  * Compiled with -DFAKE_SIMULATED=1 it also plays the simulator's counters. */
-#include "fake_runtime.h"
+#include "test/fake_runtime.h"
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -185,7 +185,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 }
 
 #if FAKE_SIMULATED
-#include "counters.h"
+#include "device/counters.h"
+#include "device/simulator.h"
 
 bool counters_simulated(void) { return true; }
 
@@ -194,6 +195,14 @@ void counters_reset(void) {}
 bool counters_read(Counters *counters) {
     *counters = (Counters){.warp_instructions = 1000, .shared_load = {10, 40, 20}};
     return true;
+}
+
+void simulator_vary(int run) { (void)run; }
+
+void simulator_print_settings(FILE *out, int runs) {
+    const long set = setting("FAKE_SETTING", 0);
+    (void)runs;
+    if (set) fprintf(out, "FAKE_SETTING=%ld ", set);
 }
 
 void counters_report(FILE *out) { fprintf(out, "the full report\n"); }

@@ -1,8 +1,8 @@
 /* A stage computed on the CPU, for fake_runtime.c. BUG plants one bug. The rounding functions are
  * those of the program that loads it. */
 #include "attention.h"
-#include "element.h"
-#include "fake_runtime.h"
+#include "base/element.h"
+#include "test/fake_runtime.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -29,13 +29,14 @@ shared_bytes spill_bytes counters""".split()
 def compile_shared(output, *arguments):
     subprocess.run(
         [os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", "-shared",
-         f"-I{COMMON}", f"-I{COMMON}/test",
+         f"-I{COMMON}",
          "-isystem", os.environ.get("CUDA_INCLUDE", "/usr/local/cuda/include"),
          *map(str, arguments), "-lm", "-o", str(output)], check=True)
 
 
 def build():
-    compile_shared(work / "runtime.so", COMMON / "test/fake_runtime.c", COMMON / "element.c")
+    compile_shared(work / "runtime.so", COMMON / "test/fake_runtime.c",
+                   COMMON / "base/element.c")
     for stage in STAGES:
         (work / stage).mkdir()
         for causal in 0, 1:

@@ -140,14 +140,14 @@ static __device__ void load_tile(element *tile, const element *M, int first, int
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is infinite, so that P_ij is 0.
+// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
     float m_i[2], l_i[2], scale_i[2];
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
     for (int h = 0; h < 2; h++) {
-        rows.m_i[h] = CUDART_INF_F;
+        rows.m_i[h] = -CUDART_MAX_NORMAL_F;
         rows.l_i[h] = 0;
     }
 }
@@ -172,10 +172,9 @@ static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4])
         float m_new = -CUDART_INF_F;
         for (int n = 0; n < BC / 8; n++)
             m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-        const float old = rows.m_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.m_i[h];
-        m_new = fmaxf(old, row_max(m_new));
-        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : __expf(old - m_new); // 1: O_i and l_i are 0
-        rows.m_i[h] = m_new == -CUDART_INF_F ? CUDART_INF_F : m_new;
+        m_new = fmaxf(rows.m_i[h], row_max(m_new));
+        rows.scale_i[h] = __expf(rows.m_i[h] - m_new);
+        rows.m_i[h] = m_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }

@@ -34,7 +34,6 @@ constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
 constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all threads copy at once
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
 // The largest sum of a thread's P_ij of a row in STEP keys. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 constexpr int STEP = D == 128 ? 16 : 32; // keys exponentiated, checked and multiplied at a time
@@ -192,14 +191,14 @@ template <int height> static __device__ void load_tile(unsigned to, const elemen
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is infinite, so that P_ij is 0.
+// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
     for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = CUDART_INF_F;
+        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
         rows.l_i[h] = 0;
     }
 }
@@ -224,10 +223,9 @@ static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4],
         float m_new = -CUDART_INF_F;
         for (int n = first / 8; n < last / 8; n++)
             m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
-        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
-        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new); // 1: O_i, l_i are 0
-        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
+        const float cm_new = fmaxf(rows.cm_i[h], c * row_max(m_new));
+        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
+        rows.cm_i[h] = cm_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }
@@ -321,7 +319,6 @@ static __global__ void __launch_bounds__(THREADS)
     Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
-    bool need_max = true; // until each of the warp's rows has seen a key
 
     load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);
     load_tile<BC>(K_to, K + from, p.seq_kv - t.last);
@@ -355,16 +352,8 @@ static __global__ void __launch_bounds__(THREADS)
         }
         float P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
-        if (need_max) {
-            need_max = false;
-#pragma unroll
-            for (int m = 0; m < M_TILES; m++) {
-                update_maxima(rows[m], S_ij[m], c, 0, BC);
-                rescale(O_i[m], rows[m]);
-                for (int h = 0; h < 2; h++) need_max |= rows[m].cm_i[h] == CUDART_INF_F;
-            }
-            need_max = __any_sync(0xffffffff, need_max);
-        }
+        if (j == t.last)
+            for (int m = 0; m < M_TILES; m++) update_maxima(rows[m], S_ij[m], c, 0, BC);
         cp_async_wait_group<0>();
         __syncthreads(); // RAW: sV of this tile; WAR: sK of this tile
         if (j > 0) load_tile<BC>(K_to, K + from, BC);

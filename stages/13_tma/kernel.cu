@@ -35,7 +35,6 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
 // The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
@@ -290,14 +289,14 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is infinite, so that P_ij is 0.
+// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
     for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = CUDART_INF_F;
+        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
         rows.l_i[h] = 0;
     }
 }
@@ -322,10 +321,9 @@ static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4],
         float m_new = -CUDART_INF_F;
         for (int n = first / 8; n < last / 8; n++)
             m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
-        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
-        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new); // 1: O_i, l_i are 0
-        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
+        const float cm_new = fmaxf(rows.cm_i[h], c * row_max(m_new));
+        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
+        rows.cm_i[h] = cm_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }
@@ -354,11 +352,6 @@ static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_
 // Whether a P_ij of the warp has outgrown its range; not for NaN.
 static __device__ bool outgrown(const float (&sum)[2]) {
     return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
-}
-
-// Whether one of the thread's rows has seen no key yet.
-static __device__ bool unseen(const Rows &rows) {
-    return rows.cm_i[0] == CUDART_INF_F || rows.cm_i[1] == CUDART_INF_F;
 }
 
 // O_i = scale_i * O_i
@@ -438,7 +431,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     Rows rows[M_TILES]; // of rows m * 64 + warp_row .. of the block, 16 each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
-    unsigned need_max = 3; // bit m: one of these rows of the warp has seen no key yet
 
     int parity = 0;            // of the barriers' phases: one per tile
     mbarrier_wait(&full_Q, 0); // RAW: sQ
@@ -465,11 +457,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 const int row = tile_of(p, block_index()).first_row + m * 64 + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
-            if (need_max >> m & 1) {
-                update_maxima(rows[m], S_ij[m], c, 0, BC);
-                rescale(O_i[m], rows[m]);
-                if (!__any_sync(0xffffffff, unseen(rows[m]))) need_max -= 1 << m;
-            }
+            if (j == t.last) update_maxima(rows[m], S_ij[m], c, 0, BC);
             float sum[2] = {0};
             exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
             pack_P(packed_P[m], P_ij[m], 0, BC);

@@ -2,7 +2,8 @@
 // Idea:     blocks that stay. One block per SM takes query tiles until none is left. Q comes a tile
 //           ahead, the first Q K^T of the next tile is issued with the last P V of this one, and O
 //           leaves by TMA under the next tile. Which tile comes when decides how much of K and V
-//           is found in L2, and how long the last SMs work alone.
+//           is found in L2, and how long the last SMs work alone. Where there are too few tiles
+//           for the SMs, heads with the same keys share a tile, and its keys are cut into pieces.
 // Before:   every block of stage 15 begins and ends with idle tensor cores, and the last blocks
 //           leave SMs without work.
 // Look for: one block per SM in the launch; an ATOMG, the next Q K^T and UTMASTG inside the loop.
@@ -34,15 +35,19 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-constexpr float HEADROOM = ELEMENT_BF16 ? 0 : -4; // P_ij of the first maximum is 2^-HEADROOM
 // The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
-constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
-constexpr int TILES = 4;                     // query tiles known to the block
-constexpr int L2_BYTES = 32 << 20;           // for keys and values: about half of L2
-constexpr int MAX_GROUP = 32;                // heads; with more, all begin with keys not in L2 yet
+// Whether P_ij stays in fp32 until Q K^T of the next tile is under way. At d64 the registers are
+// few.
+constexpr bool KEEP_P = D == 128;
+constexpr int DEPTH = D == 128 ? 2 : 4; // buffers of K and of V
+constexpr int TILES = 4;                // pieces of work known to the block
+constexpr int FEW = 3;                  // key tiles, see near_end
+constexpr int L2_BYTES = 32 << 20;      // for keys and values: about half of L2
+constexpr int MAX_GROUP = 32;           // heads; with more, all begin with keys not in L2 yet
+constexpr int MAX_SLOTS = 8;            // query heads per tile, 16 rows each at least
 constexpr int Q_BYTES = 64 * D * sizeof(element); // of a warpgroup
 constexpr int TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYTES; // Q twice, O
@@ -52,11 +57,6 @@ static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; 
 // The number of keys that query `row` sees: columns 0 .. visible - 1.
 static __device__ int visible_keys(const AttentionProblem &p, int row) {
     return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
-}
-
-// The KV head that query head `head` (of batch * heads) reads.
-static __device__ size_t kv_head(const AttentionProblem &p, int head) {
-    return (size_t)(head / p.heads) * p.kv_heads + head % p.heads / (p.heads / p.kv_heads);
 }
 
 // Sum and maximum over the ROW_LANES lanes that share a row of an accumulator.
@@ -84,23 +84,52 @@ APPROX(exp2_approx, "ex2")
 APPROX(log2_approx, "lg2")
 APPROX(reciprocal_approx, "rcp")
 
-// A query tile: rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
+// The work, as the host divides it. A query tile has `slots` query heads that share a KV head.
+typedef struct Plan {
+    int slots, rows; // rows per slot
+    int row_tiles;   // per head
+    int sharing;     // query heads per KV head
+    int kv_slots;    // query tiles side by side per KV head
+    int heads;       // of all KV heads
+    int group;       // of these, whose tiles are taken together
+    int pieces;      // per query tile: its keys are shared out where there are few tiles
+} Plan;
+
+// A piece of work: keys of the tiles begin .. last for rows first_row .. first_row + rows - 1 of
+// query heads head .. head + heads - 1 (of batch * heads).
 typedef struct Tile {
-    int head, first_row;
-    int last; // first key of the last key tile; rows without keys have one tile, masked as a whole.
-              // Negative: there is no query tile
+    int head, heads, first_row;
+    int kv;          // KV head (of batch * kv_heads)
+    int begin, last; // first keys of its first and last key tiles; rows without keys have one tile,
+                     // masked as a whole. `last` is negative: there is no work
+    int index;
 } Tile;
 
-// Query tile number `index` in the order in which they are taken: `group` heads, in a group from
+// Piece of work number `index` in the order in which they are taken: `group` heads, in a group from
 // the last rows, which see most keys in a causal problem, to the first.
-static __device__ Tile tile_of(const AttentionProblem &p, int BR, int group, int index) {
-    const int row_tiles = ceil_div(p.seq_q, BR), first = index / (row_tiles * group) * group;
-    const int heads = min(group, p.heads * p.batch - first), rest = index - first * row_tiles;
-    Tile t = {0, 0, -1};
-    if (index >= row_tiles * p.heads * p.batch) return t;
-    t.head = first + rest % heads;
-    t.first_row = (row_tiles - 1 - rest / heads) * BR;
-    t.last = max(ceil_div(visible_keys(p, t.first_row + BR - 1), BC) - 1, 0) * BC;
+static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int index) {
+    Tile t = {0, 0, 0, 0, 0, -1, index};
+    const int tile = index / plan.pieces, piece = index % plan.pieces;
+    if (tile >= plan.row_tiles * plan.heads) return t;
+    const int first = tile / (plan.row_tiles * plan.group) * plan.group;
+    const int heads = min(plan.group, plan.heads - first), rest = tile - first * plan.row_tiles;
+    const int row_tile = rest / heads, head = first + rest - row_tile * heads;
+    t.kv = head / plan.kv_slots;
+    const int slot = (head - t.kv * plan.kv_slots) * plan.slots;
+    t.head = t.kv * plan.sharing + slot;
+    t.heads = min(plan.slots, plan.sharing - slot);
+    t.first_row = (plan.row_tiles - 1 - row_tile) * plan.rows;
+    const int key_tiles = max(ceil_div(visible_keys(p, t.first_row + plan.rows - 1), BC), 1);
+    t.begin = key_tiles * piece / plan.pieces * BC;
+    t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
+    return t;
+}
+
+// The part of a tile that a warp has: rows from `row` on of the head in its slot. Beyond the end if
+// there is no such head.
+static __device__ Tile part_of(const AttentionProblem &p, Tile t, int slot, int row) {
+    t.head += slot;
+    t.first_row = slot < t.heads ? t.first_row + row : p.seq_q;
     return t;
 }
 
@@ -225,7 +254,7 @@ static __device__ void setmaxnreg_inc() {
 static __device__ void tma_load(void *tile, const CUtensorMap *map, uint64_t *barrier, int row,
                                 int head) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%3, %4, %3, %5}], [%2];" ::"r"(shared_address(tile)),
+                 "[%0], [%1, {%3, %4, %5, %3}], [%2];" ::"r"(shared_address(tile)),
                  "l"(map), "r"(shared_address(barrier)), "n"(0), "r"(row), "r"(head)
                  : "memory");
 }
@@ -236,7 +265,7 @@ static __device__ void tma_store(const CUtensorMap *map, const void *tile, int r
                                  int head) {
     asm volatile("{\n.reg .pred one;\nelect.sync _|one, 0xffffffff;\n"
                  "@one cp.async.bulk.tensor.4d.global.shared::cta.bulk_group "
-                 "[%0, {%2, %3, %4, %5}], [%1];\n"
+                 "[%0, {%2, %3, %5, %4}], [%1];\n"
                  "@one cp.async.bulk.commit_group;\n}" ::"l"(map),
                  "r"(shared_address(tile)), "n"(0), "r"(row), "r"(panel), "r"(head)
                  : "memory");
@@ -365,14 +394,14 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is infinite, so that P_ij is 0.
+// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
 } Rows;
 
 static __device__ void clear_rows(Rows &rows) {
     for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = CUDART_INF_F;
+        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
         rows.l_i[h] = 0;
     }
 }
@@ -397,10 +426,9 @@ static __device__ void update_maxima(Rows &rows, const float (&S_ij)[BC / 8][4],
         float m_new = -CUDART_INF_F;
         for (int n = first / 8; n < last / 8; n++)
             m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-        const float old = rows.cm_i[h] == CUDART_INF_F ? -CUDART_INF_F : rows.cm_i[h];
-        const float cm_new = fmaxf(old, c * row_max(m_new) + HEADROOM);
-        rows.scale_i[h] = old == -CUDART_INF_F ? 1 : exp2_approx(old - cm_new); // 1: O_i, l_i are 0
-        rows.cm_i[h] = cm_new == -CUDART_INF_F ? CUDART_INF_F : cm_new;
+        const float cm_new = fmaxf(rows.cm_i[h], c * row_max(m_new));
+        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
+        rows.cm_i[h] = cm_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }
@@ -431,19 +459,14 @@ static __device__ bool outgrown(const float (&sum)[2]) {
     return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
 }
 
-// Whether one of the thread's rows has seen no key yet.
-static __device__ bool unseen(const Rows &rows) {
-    return rows.cm_i[0] == CUDART_INF_F || rows.cm_i[1] == CUDART_INF_F;
-}
-
 static __device__ void clear(float (&O_i)[D / 8][4]) {
     for (int n = 0; n < D / 8; n++)
         for (int e = 0; e < 4; e++) O_i[n][e] = 0;
 }
 
-// O_i = scale_i * O_i
-static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
-    for (int n = 0; n < D / 8; n++)
+// O_i = scale_i * O_i, or P_ij likewise
+template <int N> static __device__ void rescale(float (&O_i)[N][4], const Rows &rows) {
+    for (int n = 0; n < N; n++)
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
@@ -454,6 +477,16 @@ static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
                  "@never st.shared.f32 [%1], %0;\n}" ::"f"(rows.l_i[0] + (sum[0] + sum[1])),
                  "r"(0)
                  : "memory");
+}
+
+// Whether no row of the warp has seen a key yet.
+static __device__ bool unseen(const Rows &rows) {
+    return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -CUDART_MAX_NORMAL_F);
+}
+
+// Whether a P_ij of the warp is beyond the range of fp32.
+static __device__ bool infinite(const float (&sum)[2]) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) == CUDART_INF_F);
 }
 
 // A shuffle tells ptxas that all lanes have the same value.
@@ -480,9 +513,9 @@ static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float 
 }
 
 // O_i = inverse * O_i, to the warp's part of sO, and from there to memory by TMA
-static __device__ void store_O(const CUtensorMap *O, unsigned char *sO,
+static __device__ void store_O(const CUtensorMap *O, unsigned char *sO, int row,
                                const float (&O_i)[D / 8][4], const float (&inverse)[2],
-                               const Tile &t, int row, int lane) {
+                               const Tile &t, int lane) {
     unsigned char *to = sO + row * D * sizeof(element); // [16, D] in panels
     const unsigned at = shared_address(to + tile_at(16, lane % 16, lane / 16 * VECTOR) * 2);
     tma_store_wait(); // WAR: the warp's part of sO, by the copy engine
@@ -498,20 +531,70 @@ static __device__ void store_O(const CUtensorMap *O, unsigned char *sO,
     __syncwarp(); // RAW: the warp's part of sO, by the copy engine
     const int first_row = same(t.first_row), head = same(t.head);
     for (int panel = 0; panel < D / PANEL; panel++)
-        tma_store(O, to + panel * 16 * PANEL_ROW, first_row + row, panel, head);
+        tma_store(O, to + panel * 16 * PANEL_ROW, first_row, panel, head);
 }
 
-static __global__ void __launch_bounds__(MAX_THREADS, 1)
-    flash_fwd(const __grid_constant__ CUtensorMap Q, // [batch, heads, seq_q, D]
-              const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
-              const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
-              const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
-              float *LSE,                            // [batch, heads, seq_q]
-              int *next,                             // tiles taken beyond the first of each block
-              int group,                             // heads, see tile_of
-              AttentionProblem p) {
+// Partial results of pieces: O_i not divided by l_i, and cm_i, l_i. Number `row` is of
+// [pieces of all tiles, BR].
+typedef struct Parts {
+    float *O;     // [rows][D]
+    float2 *rows; // cm_i, l_i
+} Parts;
+
+// What finish_rows and store_O do for a piece; the warp's 16 rows begin at `row` of `parts`.
+static __device__ void store_part(const Parts &parts, const Rows &rows,
+                                  const float (&O_i)[D / 8][4], const AttentionProblem &p,
+                                  const Tile &t, size_t row, int lane) {
+    const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
+    for (int h = 0; h < 2; h++) {
+        const size_t at = row + h * 8 + lane / ROW_LANES;
+        if (t.first_row + h * 8 + lane / ROW_LANES >= p.seq_q) continue;
+        if (lane % ROW_LANES == 0) parts.rows[at] = make_float2(rows.cm_i[h], sum[h]);
+        for (int n = 0; n < D / 8; n++)
+            *(float2 *)&parts.O[at * D + n * 8 + lane % ROW_LANES * 2] =
+                make_float2(O_i[n][2 * h], O_i[n][2 * h + 1]);
+    }
+}
+
+// O and LSE from the pieces of each tile: a warp per row, by the rule that merges key tiles.
+static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, int BR,
+                             AttentionProblem p) {
+    constexpr int COLS = D / 32; // per lane
+    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    const int tile = row / BR;
+    const Tile t =
+        part_of(p, tile_of(p, plan, tile * plan.pieces), row % BR / plan.rows, row % plan.rows);
+    if (t.last < 0 || t.first_row >= p.seq_q) return;
+    float cm = -CUDART_MAX_NORMAL_F, l = 0, O_i[COLS] = {0};
+    const size_t first = (size_t)tile * plan.pieces * BR + row % BR;
+    for (int i = 0; i < plan.pieces; i++) cm = fmaxf(cm, parts.rows[first + i * BR].x);
+    for (int i = 0; i < plan.pieces; i++) {
+        const float2 piece = parts.rows[first + i * BR];
+        const float scale = exp2_approx(piece.x - cm);
+        l += scale * piece.y;
+        for (int e = 0; e < COLS; e++)
+            O_i[e] += scale * parts.O[(first + i * BR) * D + lane * COLS + e];
+    }
+    const float inverse = l == 0 ? 0 : reciprocal_approx(l);
+    const size_t query = (size_t)t.head * p.seq_q + t.first_row;
+    for (int e = 0; e < COLS; e += 2)
+        *(unsigned *)&O[query * D + lane * COLS + e] = pack(O_i[e] * inverse, O_i[e + 1] * inverse);
+    if (LSE && lane == 0) LSE[query] = l == 0 ? -CUDART_INF_F : LN_2 * (cm + log2_approx(l));
+}
+
+template <bool PIECES> // whether there are more than one per query tile
+static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
+    const __grid_constant__ CUtensorMap Q, // [batch, heads, seq_q, D]
+    const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
+    const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
+    const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
+    float *LSE,                            // [batch, heads, seq_q]
+    Parts parts,                           // of PIECES
+    int *next, // pieces of work taken beyond the first of each block; NULL: there are none
+    Plan plan, AttentionProblem p) {
     // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
     extern __shared__ __align__(1024) unsigned char shared[];
+    if (!PIECES) plan.pieces = 1;                                      // ptxas need not ask
     const int WARPGROUPS = blockDim.x / 128 - 1, BR = 64 * WARPGROUPS; // of this launch
     unsigned char *sQ = shared;                            // [2 buffers, BR, D] in panels
     unsigned char *sK = sQ + 2 * MAX_WARPGROUPS * Q_BYTES; // [DEPTH, BC, D] in panels
@@ -521,31 +604,39 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     __shared__ Ring<DEPTH> ring_K, ring_V;
     __shared__ Ring<TILES> ring_tile;
     __shared__ Tile tiles[TILES];
+    __shared__ uint64_t near_end; // of a piece: the last keys have been asked for
 
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
     const int warpgroup = warp / 4, warp_row = warp * 16;
+    const int slot = warp_row / plan.rows, slot_row = warp_row % plan.rows;
+    const int group_row = warpgroup * 64 % plan.rows;
 
     if (threadIdx.x == 0) {
         ring_init(ring_Q, 4 * WARPGROUPS);
         ring_init(ring_K, 4 * WARPGROUPS);
         ring_init(ring_V, 4 * WARPGROUPS);
         ring_init(ring_tile, 128 * WARPGROUPS + 1); // every thread that reads it
+        mbarrier_init(&near_end, 1);
         fence_mbarrier_init();
     }
     __syncthreads(); // RAW: the barriers
 
-    // ---- Producer: one thread takes query tiles and asks for Q, a whole tile ahead, for which it
-    // must not wait in line with K and V. Another thread asks for these.
+    // ---- Producer: one thread takes work and asks for Q, another asks for K and V and must not
+    // wait in line with Q. The next piece is taken when few keys of this one are left, and Q of the
+    // one before is done with: taken earlier, it would be missing in other blocks.
     if (warpgroup == WARPGROUPS) {
         setmaxnreg_dec();
         if (threadIdx.x % 128 == 0) {
             int index = blockIdx.x;
 #pragma unroll 1
             for (unsigned n = 0; true; n++) {
-                wait_empty(ring_Q, n); // a tile taken too early would be missing in other blocks
+                wait_empty(ring_Q, n);
                 wait_empty(ring_tile, n);
-                if (n > 0) index = atomicAdd(next, 1) + gridDim.x;
-                const Tile t = tiles[n % TILES] = tile_of(p, BR, group, index);
+                if (n > 0) {
+                    mbarrier_wait(&near_end, (n - 1) % 2);
+                    index = next ? atomicAdd(next, 1) + gridDim.x : INT_MAX;
+                }
+                const Tile t = tiles[n % TILES] = tile_of(p, plan, index);
                 mbarrier_arrive(&ring_tile.full[n % TILES], 0);
                 if (t.last < 0) break;
                 load_tile(sQ, &Q, ring_Q, n, WARPGROUPS * Q_BYTES, t.first_row, t.head);
@@ -558,11 +649,11 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
                 const Tile t = tiles[n % TILES];
                 release(ring_tile, n, 0);
                 if (t.last < 0) break;
-                const int kv = kv_head(p, t.head);
 #pragma unroll 1
-                for (int j = t.last + BC; j >= 0; j -= BC) { // K is one tile ahead of V
-                    if (j > 0) load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, kv);
-                    if (j <= t.last) load_tile(sV, &V, ring_V, step_V++, TILE_BYTES, j, kv);
+                for (int j = t.last + BC; j >= t.begin; j -= BC) { // K is one tile ahead of V
+                    if (j == min(t.begin + FEW * BC, t.last + BC)) mbarrier_arrive(&near_end, 0);
+                    if (j > t.begin) load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, t.kv);
+                    if (j <= t.last) load_tile(sV, &V, ring_V, step_V++, TILE_BYTES, j, t.kv);
                 }
             }
         }
@@ -578,46 +669,54 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows; // of rows warp_row .. of the tile, 16
+    Rows rows, done; // of rows warp_row .. of the tile, 16; of the piece before
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
     unsigned packed_P[BC / 16][4];
     clear_rows(rows);
     if (warpgroup == 0) give_turn(0);
+    // The warp's part of piece n of this block, and where in `parts` it begins.
+    auto part = [&](unsigned n) { return part_of(p, tiles[n % TILES], slot, slot_row); };
+    auto part_row = [&](unsigned n) { return (size_t)tiles[n % TILES].index * BR + warp_row; };
 
     // The first Q K^T, under which nothing can hide
     wait_full(ring_tile, 0); // RAW: tiles
-    int first_row = same(tiles[0].first_row) + warpgroup * 64, last = same(tiles[0].last), j = last;
+    int first_row = same(tiles[0].first_row), last = same(tiles[0].last), j = last;
+    int begin = PIECES ? same(tiles[0].begin) : 0;
     wait_full(ring_Q, 0); // RAW: sQ
     wait_full(ring_K, 0); // RAW: sK of the last tile
     product_QK(S_ij, Q_at, K_at);
     wgmma_wait_group<0>(S_ij);
     release(ring_K, 0, lane);
-    if (j + BC > visible_keys(p, first_row)) mask(S_ij, p, first_row + warp % 4 * 16, j, lane);
+    if (j + BC > visible_keys(p, first_row + group_row))
+        mask(S_ij, p, first_row + slot_row, j, lane);
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-    pack_P(packed_P, P_ij, 0, BC);
-    bool need_max = __any_sync(0xffffffff, unseen(rows)); // a row of the warp has seen no key yet
-    bool grown = false;                                   // O_i has still to be rescaled
+    if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
     float limit = -1;         // LIMIT, or less than any sum if there is something rare to do
     unsigned n = 0, step = 0; // uses of the rings of tiles and Q; of K and V
 #pragma unroll 1
     while (true) {
-        const bool end = j == 0; // of the query tile: S_ij is next that of the next one
-        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not four
-            if (grown) rescale(O_i, rows);
+        const bool end = j == begin; // of the query tile: S_ij is next that of the next one
+        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not three
             if (outgrown(sum)) {
                 update_maxima(rows, S_ij, c, 0, BC);
                 rescale(O_i, rows);
-                sum[0] = sum[1] = 0;
-                exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-                pack_P(packed_P, P_ij, 0, BC);
+                if (KEEP_P && !infinite(sum)) {
+                    rescale(P_ij, rows);
+                    for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
+                } else {
+                    sum[0] = sum[1] = 0;
+                    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+                }
+                if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
             }
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
                 last = same(tiles[(n + 1) % TILES].last);
                 if (last < 0) break;
                 n++;
-                first_row = same(tiles[n % TILES].first_row) + warpgroup * 64;
+                first_row = same(tiles[n % TILES].first_row);
+                if (PIECES) begin = same(tiles[n % TILES].begin);
                 wait_full(ring_Q, n); // RAW: sQ
             }
             wait_full(ring_K, step + 1); // RAW: sK of the next tile
@@ -630,25 +729,24 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         wait_for_turn(warpgroup);
         product_QK(S_ij, Q_at + n % 2 * (WARPGROUPS * Q_BYTES / 16),
                    K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
+        if (KEEP_P) pack_P(packed_P, P_ij, 0, BC);
         product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
         give_turn(warpgroup + 1 == WARPGROUPS ? 0 : warpgroup + 1);
 
-        const bool crossed = j + BC > visible_keys(p, first_row);
+        const bool crossed = j + BC > visible_keys(p, first_row + group_row);
         wgmma_wait_group<1>(S_ij);
         release(ring_K, step + 1, lane);
-        grown = false;
-        if (end || crossed || need_max) { // one branch, not three
+        if (end || crossed) { // one branch, not two
             if (end) {
                 release(ring_Q, n - 1, lane);
-                finish_rows(inverse, rows, LSE, p, tiles[(n - 1) % TILES], warp_row, lane);
+                if (PIECES)
+                    done = rows;
+                else
+                    finish_rows(inverse, rows, LSE, p, part(n - 1), 0, lane);
                 clear_rows(rows);
             }
-            if (crossed) mask(S_ij, p, first_row + warp % 4 * 16, j, lane);
-            if (end || need_max) {
-                grown = !end; // P V is under way: rescaling has to wait
-                update_maxima(rows, S_ij, c, 0, BC);
-                need_max = __any_sync(0xffffffff, unseen(rows));
-            }
+            if (crossed) mask(S_ij, p, first_row + slot_row, j, lane);
+            if (end || unseen(rows)) update_maxima(rows, S_ij, c, 0, BC);
         }
         sum[0] = sum[1] = 0;
         exponentials(P_ij, sum, S_ij, rows, c, 0, UNDER_PV);
@@ -656,32 +754,78 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         wgmma_wait_group<0>(O_i);
         release(ring_V, step++, lane);
         const bool ready = is_full(ring_K, step + 1) & is_full(ring_V, step);
-        limit = !ready || j == 0 || grown ? -1 : LIMIT;
-        pack_P(packed_P, P_ij, 0, UNDER_PV);
+        limit = !ready || j == begin ? -1 : LIMIT;
+        if (!KEEP_P) pack_P(packed_P, P_ij, 0, UNDER_PV);
         exponentials(P_ij, sum, S_ij, rows, c, UNDER_PV, BC);
-        pack_P(packed_P, P_ij, UNDER_PV, BC);
+        if (!KEEP_P) pack_P(packed_P, P_ij, UNDER_PV, BC);
         if (end) {
-            store_O(&O, sO, O_i, inverse, tiles[(n - 1) % TILES], warp_row, lane);
+            if (PIECES)
+                store_part(parts, done, O_i, p, part(n - 1), part_row(n - 1), lane);
+            else
+                store_O(&O, sO, warp_row, O_i, inverse, part(n - 1), lane);
             mbarrier_arrive(&ring_tile.empty[(n - 1) % TILES], 0); // every thread has read it
             clear(O_i);
         }
     }
     // The last P V
     for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
+    if (KEEP_P) pack_P(packed_P, P_ij, 0, BC);
     wait_full(ring_V, step); // RAW: sV of the first tile
     product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
-    finish_rows(inverse, rows, LSE, p, tiles[n % TILES], warp_row, lane);
+    if (!PIECES) finish_rows(inverse, rows, LSE, p, part(n), 0, lane);
     wgmma_wait_group<0>(O_i);
-    store_O(&O, sO, O_i, inverse, tiles[n % TILES], warp_row, lane);
+    if (PIECES)
+        store_part(parts, rows, O_i, p, part(n), part_row(n), lane);
+    else
+        store_O(&O, sO, warp_row, O_i, inverse, part(n), lane);
     tma_store_wait();
 }
 
 const AttentionKernel attention_kernels[] = {
-    {"flash_fwd", (const void *)flash_fwd, MAX_THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+    {"flash_fwd", (const void *)flash_fwd<false>, MAX_THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
 
-// Short causal problems waste less of tiles of 128 rows than of 192.
+// Consumer warpgroups: short causal problems waste less of tiles of 128 rows than of 192.
 static int warpgroups_for(const AttentionProblem *p) {
-    return CAUSAL && p->seq_q <= 2048 ? 2 : MAX_WARPGROUPS;
+    return (CAUSAL && p->seq_q <= 2048) || p->seq_q <= 128 ? 2 : MAX_WARPGROUPS;
+}
+
+// Time in units of a key tile if each query tile is cut into `pieces`: a piece costs more for its
+// start and its end, about two, or four if it leaves its part in memory; the merging about four.
+static int cost(int tiles, int key_tiles, int pieces, int blocks) {
+    const int ends = pieces > 1 ? 4 : 2, merging = pieces > 1 ? 4 : 0;
+    return ceil_div(tiles * pieces, blocks) * (ceil_div(key_tiles, pieces) + ends) + merging;
+}
+
+static Plan plan_for(const AttentionProblem *p, int blocks) {
+    const int key_tiles = ceil_div(p->seq_kv, BC);
+    Plan plan = {.slots = 1, .sharing = p->heads / p->kv_heads, .pieces = 1};
+    // Few queries: the tile has rows for more heads.
+    while (plan.slots < MAX_SLOTS && plan.slots < plan.sharing && p->seq_q <= 64 / plan.slots)
+        plan.slots *= 2;
+    plan.rows = 64 * warpgroups_for(p) / plan.slots;
+    plan.row_tiles = ceil_div(p->seq_q, plan.rows);
+    plan.kv_slots = ceil_div(plan.sharing, plan.slots);
+    plan.heads = p->batch * p->kv_heads * plan.kv_slots;
+    // Few tiles: pieces, each with a key tile.
+    const int tiles = plan.row_tiles * plan.heads,
+              least = CAUSAL ? p->seq_kv - p->seq_q : p->seq_kv;
+    for (int n = 2; tiles < blocks && tiles * n <= 2 * blocks && n * BC <= least; n++)
+        if (cost(tiles, key_tiles, n, blocks) < cost(tiles, key_tiles, plan.pieces, blocks))
+            plan.pieces = n;
+    // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
+    // values fit L2. Groups of equal size. Full: one, so that blocks read the same keys at the same
+    // time.
+    const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
+    plan.group = !CAUSAL || fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : (int)fit;
+    plan.group = ceil_div(plan.heads, ceil_div(plan.heads, plan.group));
+    return plan;
+}
+
+static int multiprocessors() {
+    int device = 0, count = 0;
+    if (cudaGetDevice(&device) != cudaSuccess) return 0;
+    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    return count;
 }
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
@@ -691,59 +835,71 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
     return NULL;
 }
 
+// The counter of tiles, then what pieces leave: Parts.
 size_t attention_workspace_bytes(const AttentionProblem *p) {
-    (void)p;
-    return sizeof(int); // the tile counter
+    const Plan plan = plan_for(p, multiprocessors());
+    const size_t parts = plan.pieces == 1 ? 0 : (size_t)plan.row_tiles * plan.heads * plan.pieces;
+    return 256 + parts * plan.slots * plan.rows * (D * sizeof(float) + sizeof(float2));
 }
 
 // A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
-// [heads][D / PANEL][seq][PANEL], of which a box is `panels` panels of `rows` rows of one head.
-static cudaError_t encode_map(CUtensorMap *map, const void *M, int heads, int seq, int rows,
-                              int panels) {
-    void *encode = NULL;
-    cudaDriverEntryPointQueryResult found;
-    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode,
-                                                               12000, cudaEnableDefault, &found);
-    if (error != cudaSuccess) return error;
-    if (!encode) return cudaErrorNotSupported;
+// [D / PANEL][heads][seq][PANEL], of which a box is `rows` rows of `slots` heads in `panels`
+// panels.
+static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap *map,
+                           const void *M, int heads, int seq, int rows, int slots, int panels) {
     const cuuint64_t row_bytes = D * sizeof(element);
-    const cuuint64_t size[] = {PANEL, (cuuint64_t)seq, D / PANEL, (cuuint64_t)heads};
-    const cuuint64_t stride[] = {row_bytes, PANEL_ROW, row_bytes * seq};
-    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, (cuuint32_t)panels, 1};
+    const cuuint64_t size[] = {PANEL, (cuuint64_t)seq, (cuuint64_t)heads, D / PANEL};
+    const cuuint64_t stride[] = {row_bytes, row_bytes * seq, PANEL_ROW};
+    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, (cuuint32_t)slots, (cuuint32_t)panels};
     const cuuint32_t step[] = {1, 1, 1, 1};
-    const CUresult result = ((PFN_cuTensorMapEncodeTiled_v12000)encode)(
-        map, ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4,
-        (void *)M, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+    return encode(map,
+                  ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                  4, (void *)M, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
     const int warpgroups = warpgroups_for(p), BR = 64 * warpgroups;
-    CUtensorMap Q, K, V, O;
-    const int heads = p->batch * p->heads, kv_heads = p->batch * p->kv_heads;
-    cudaError_t error = encode_map(&Q, t->Q, heads, p->seq_q, BR, D / PANEL);
-    if (error == cudaSuccess) error = encode_map(&K, t->K, kv_heads, p->seq_kv, BC, D / PANEL);
-    if (error == cudaSuccess) error = encode_map(&V, t->V, kv_heads, p->seq_kv, BC, D / PANEL);
-    if (error == cudaSuccess) error = encode_map(&O, t->O, heads, p->seq_q, 16, 1);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     SHARED_BYTES);
-    int device = 0, blocks = 0;
-    if (error == cudaSuccess) error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess) error = cudaMemsetAsync(workspace, 0, sizeof(int), stream);
+    int blocks = multiprocessors();
+    const Plan plan = plan_for(p, blocks);
+    const int tiles = plan.row_tiles * plan.heads, pieces = tiles * plan.pieces;
+    const void *kernel =
+        plan.pieces > 1 ? (const void *)flash_fwd<true> : (const void *)flash_fwd<false>;
+    void *found = NULL;
+    cudaDriverEntryPointQueryResult query;
+    cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                         cudaEnableDefault, &query);
     if (error != cudaSuccess) return error;
-    const int tiles = ceil_div(p->seq_q, BR) * heads;
-    if (tiles < blocks) blocks = tiles; // else one an SM, the rest of the tiles by the counter
-    // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
-    // values fit L2. Full: one, so that blocks read the same keys at the same time.
-    const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
-    const int group = CAUSAL ? (int)(fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : fit) : 1;
-    flash_fwd<<<blocks, (warpgroups + 1) * 128, SHARED_BYTES, stream>>>(
-        Q, K, V, O, t->LSE, (int *)workspace, group, *p);
+    if (!found) return cudaErrorNotSupported;
+    const PFN_cuTensorMapEncodeTiled_v12000 encode = (PFN_cuTensorMapEncodeTiled_v12000)found;
+    CUtensorMap Q, K, V, O;
+    const int heads = p->batch * p->heads, kv_heads = p->batch * p->kv_heads, panels = D / PANEL;
+    if (encode_map(encode, &Q, t->Q, heads, p->seq_q, plan.rows, plan.slots, panels) ||
+        encode_map(encode, &K, t->K, kv_heads, p->seq_kv, BC, 1, panels) ||
+        encode_map(encode, &V, t->V, kv_heads, p->seq_kv, BC, 1, panels) ||
+        encode_map(encode, &O, t->O, heads, p->seq_q, 16, 1, 1))
+        return cudaErrorInvalidValue;
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+    // One block per SM; more pieces of work are taken by the counter.
+    int *next = pieces > blocks ? (int *)workspace : NULL;
+    if (error == cudaSuccess && next) error = cudaMemsetAsync(next, 0, sizeof(int), stream);
+    if (error != cudaSuccess) return error;
+    if (pieces < blocks) blocks = pieces;
+    float *O_parts = (float *)((char *)workspace + 256);
+    const Parts parts = {O_parts, (float2 *)(O_parts + (size_t)pieces * BR * D)};
+    const int threads = (warpgroups + 1) * 128;
+    if (plan.pieces == 1) {
+        flash_fwd<false>
+            <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
+        return cudaGetLastError();
+    }
+    flash_fwd<true>
+        <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
+    error = cudaGetLastError();
+    if (error != cudaSuccess) return error;
+    merge<<<ceil_div(tiles * BR, 4), 128, 0, stream>>>((element *)t->O, t->LSE, parts, plan, BR,
+                                                       *p);
     return cudaGetLastError();
 }

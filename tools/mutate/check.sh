@@ -69,7 +69,7 @@ passes() {
     [ $code -eq 0 ] || verdict "$(cause "$1")" "$1"
 }
 
-# compile VARIANT CODE FLAG...: $source; CODE is what comes out, the rest is as in the Makefile.
+# compile VARIANT CODE FLAG...: $source; CODE is what comes out, the rest is as in kernels.mk.
 compile() {
     local d=128 bf16=0 causal=0
     [[ $1 == d64_* ]] && d=64
@@ -128,7 +128,7 @@ results() {
     passes counters "$program-sim" run "${choice[@]}" B=1 H=2 HKV=1 N=256 FORMAT=json \
         "$built" "$reference/$stage"
     grep '^{' "$log" >"$scratch/counters"
-    passes counters awk -f tools/plot/field.awk -f tools/exercise.awk "$scratch/counters"
+    passes counters awk -f tools/plot/field.awk -f tools/exercise/exercise.awk "$scratch/counters"
 }
 
 signature() {

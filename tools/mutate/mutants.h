@@ -2,7 +2,7 @@
 #ifndef MUTATE_MUTANTS_H
 #define MUTATE_MUTANTS_H
 
-#include "source.h"
+#include "tokens.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 # included file may include others.
 function put(path,    line, name, before, after, got) {
     while ((got = (getline line < path)) > 0) {
-        if (match(line, /@include [a-z_.]+@/)) {
+        if (match(line, /@include [a-z_.\/]+@/)) {
             name = substr(line, RSTART + 9, RLENGTH - 10)
             before = substr(line, 1, RSTART - 1)
             after = substr(line, RSTART + RLENGTH)

@@ -110,9 +110,10 @@ END {
     if (about["date"]) printf ", %s", about["date"]
     printf "; driver %s, CUDA %s; %s.", about["driver"], about["toolkit"], about["clocks"]
     if (about["peers"]) printf " Peers: %s.", about["peers"]
-    print "\n16,384 tokens in all, hidden size 2048. Inputs: see `common/inputs.h`; the number is" \
-        " the STRENGTH. Each takes its turn in one run,\nthe L2 flushed before each repetition;" \
-        " medians. RMS error: against fp64 on the checked rows, the same Q, K and V for all."
+    print "\n16,384 tokens in all, hidden size 2048. Inputs: see `common/truth/inputs.h`;" \
+        " the number is the STRENGTH. Each takes its turn in one run,\n" \
+        "the L2 flushed before each repetition; medians. RMS error: against fp64 on the checked" \
+        " rows, the same Q, K and V for all."
     if ("matmul" in is_stage) print "matmul takes none of them: it shows how the clock drifted."
     summary()
     for (g = 1; g <= groups; g++) {

@@ -26,9 +26,9 @@ read_with() { # read_with PROGRAM...: the last one prints
 }
 lines=$1 drawn=()
 if grep -q '"hbm_bytes":' "$lines"; then
-    read_with roofline.awk json.awk roofline_table.awk >"$scratch/table"
-    read_with roofline.awk json.awk roofline_data.awk >"$scratch/data"
-    plots=(roofline)
+    read_with ../roofline/roofline.awk json.awk ../roofline/roofline_table.awk >"$scratch/table"
+    read_with ../roofline/roofline.awk json.awk ../roofline/roofline_data.awk >"$scratch/data"
+    plots=(../roofline/roofline)
 elif [ "$(grep -o '"init":"[a-z]*","strength":[^,]*' "$lines" | sort -u | wc -l)" -gt 1 ]; then
     read_with inputs.awk json.awk inputs_table.awk >"$scratch/table"
     plots=()
@@ -43,10 +43,10 @@ elif ! grep -q '"tflops":[0-9]' "$lines"; then
     echo "$1: nothing was timed: there is nothing to draw." >&2
 elif command -v gnuplot >/dev/null; then
     for plot in "${plots[@]}"; do
-        gnuplot "$scratch/data" "$here/style.gp" "$here/$plot.gp" >"$scratch/$plot"
+        gnuplot "$scratch/data" "$here/style.gp" "$here/$plot.gp" >"$scratch/${plot##*/}"
     done
     drawn=("$name.svg")
-    mv "$scratch/${plots[0]}" "$name.svg"
+    mv "$scratch/${plots[0]##*/}" "$name.svg"
     if [ "${plots[*]}" = "lines ladder" ]; then
         drawn+=("${name}_ladder.svg")
         mv "$scratch/ladder" "${name}_ladder.svg"

@@ -2,7 +2,7 @@
  *
  * What the compiler made of the stages. A FILE is build/<arch>/<stage>/<variant>.so or a cubin.
  * Keys that a command has no use for are passed over, as with all programs here. */
-#include "commands.h"
+#include "commands/commands.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -67,18 +67,18 @@ ended() { # true if the program has ended
 results=notes/results/fake.jsonl
 
 # ---- bench ---------------------------------------------------------------------------------------
-run "$root/tools/bench.sh" "$work/program" a
+run "$root/tools/bench/bench.sh" "$work/program" a
 ok "a bench to begin with" [ -s $results ]
 cp $results "$work/whole"
-full "$root/tools/bench.sh" "$work/program" a
+full "$root/tools/bench/bench.sh" "$work/program" a
 ok "a bench that cannot print fails" [ $code -eq 1 ]
 ok "and says why" says 'no space left'
-run bash -c "trap '' XFSZ; ulimit -f 1; exec $root/tools/bench.sh $work/program a"
+run bash -c "trap '' XFSZ; ulimit -f 1; exec $root/tools/bench/bench.sh $work/program a"
 ok "a bench whose disk is full fails" [ $code -ne 0 ]
 ok "and says why" says 'file too large'
 ok "the results before it stay as they were" cmp -s $results "$work/whole"
 ok "nothing else is there" [ "$(find notes/results -mindepth 1 | grep -cv 'fake[._]')" -eq 0 ]
-SLEEP=60 interrupted 2 "$root/tools/bench.sh" "$work/program" a
+SLEEP=60 interrupted 2 "$root/tools/bench/bench.sh" "$work/program" a
 ok "an interrupted bench ends with 130" [ $code -eq 130 ]
 ok "the results before it stay" cmp -s $results "$work/whole"
 ok "nothing else is there" [ "$(find notes/results -mindepth 1 | grep -cv 'fake[._]')" -eq 0 ]
@@ -93,13 +93,14 @@ touch "$2"
 END
 chmod +x "$work/bin/nvcc"
 export NVCC=nvcc NVCC_FLAGS='' MACROS='' VARIANT=d128_fp16_full
-SLEEP=60 interrupted 3 "$root/tools/tune.sh" "$work/program" build/sm_80/01_small
+SLEEP=60 interrupted 3 "$root/tools/tune/tune.sh" "$work/program" build/sm_80/01_small
 ok "an interrupted tune ends with 130" [ $code -eq 130 ]
 ok "and prints no table" [ ! -s "$work/out" ]
 ok "the program has ended" ended
-full "$root/tools/tune.sh" "$work/program" build/sm_80/01_small
+full "$root/tools/tune/tune.sh" "$work/program" build/sm_80/01_small
 ok "a tune that cannot print fails" [ $code -eq 1 ]
-SLEEP=60 interrupted 2 "$root/tools/sanitize.sh" "$work/program" DEVICE=sim build/sm_80/01_small
+SLEEP=60 interrupted 2 "$root/tools/sanitize/sanitize.sh" "$work/program" DEVICE=sim \
+    build/sm_80/01_small
 ok "an interrupted sanitize ends with 130" [ $code -eq 130 ]
 ok "and leaves no temporary files" clean
 
@@ -111,7 +112,7 @@ exec sleep 60
 END
 chmod +x "$work/bin/slow_make"
 MAKE=slow_make VARIANTS=d128_fp16_full DIR=build/sm_80/work/01_small interrupted 2 \
-    "$root/tools/exercise.sh" grade 01_small stages/01_small/kernel.cu "$work/program"
+    "$root/tools/exercise/exercise.sh" grade 01_small stages/01_small/kernel.cu "$work/program"
 ok "an interrupted grade ends with 130" [ $code -eq 130 ]
 ok "and leaves no temporary files" clean
 ok "what it ran has ended" ended
@@ -123,7 +124,7 @@ ok "make help" [ $code -ne 0 ]
 full make --no-print-directory diff FROM=01 TO=16
 ok "make diff" [ $code -ne 0 ]
 ok "says why" says 'no space left'
-python=$(tools/python.sh build/python 2>/dev/null)
+python=$(tools/toolchain/python.sh build/python 2>/dev/null)
 full "$python" reference/trace.py N=4 D=2
 ok "the trace" [ $code -ne 0 ]
 ok "says why" says 'no space left'

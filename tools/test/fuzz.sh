@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sourced by the fuzz.t of a tool, in the tool's folder: a few seconds of libFuzzer on each reader,
+# Sourced by a tool's test, in the tool's folder: a few seconds of libFuzzer on each reader,
 # from the corpus in test/corpus. SECONDS_EACH=600 fuzzes for longer. Prints TAP.
 set -u
 seconds=${SECONDS_EACH:-3}

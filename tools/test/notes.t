@@ -252,7 +252,8 @@ def check_chapter(stage, page):
 
 pages = [ROOT / "README.md", *sorted((ROOT / "notes").rglob("*.md"))]
 texts = {page: page.read_text() for page in pages}
-makefile_text = (ROOT / "Makefile").read_text()
+makefiles = [ROOT / "Makefile", *sorted((ROOT / "tools/make").glob("*.mk"))]
+makefile_text = "".join(path.read_text() for path in makefiles)
 for page, text in texts.items():
     check_links(page, text)
     check_commands(page, text, makefile_text)

@@ -25,10 +25,10 @@ skip() { echo "ok $((count += 1)) # SKIP $1"; }
 cuda=${CUDA_INCLUDE:-$(sed -n 's/^CUDA_INCLUDE := //p' build/toolchain.mk)}
 warnings=(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wmissing-prototypes
     -Wstrict-prototypes -Wvla -Wpointer-arith -Wundef)
-flags=(-std=c11 -D_GNU_SOURCE -pthread "${warnings[@]}" -Icommon -Icommon/test -Itools/ptxsim
-    -Itools/ptxsim/machine -isystem "$cuda"
-    -DHEAD_DIM=64 -DELEMENT_BF16=0 -DCAUSAL=0) # these three: a fake stage's
+flags=(-std=c11 -D_GNU_SOURCE -pthread "${warnings[@]}" -Icommon -Itools/ptxsim -Itools/sass
+    -isystem "$cuda" -DHEAD_DIM=64 -DELEMENT_BF16=0 -DCAUSAL=0) # the last three: a fake stage's
 mapfile -t sources < <(find common tools -name '*.c' | sort)
+mapfile -t tests < <(find common tools -name 'test_*.c' | sort)
 
 # ---- warnings ------------------------------------------------------------------------------------
 # warn COMPILER FILE...: true if it has nothing to say.
@@ -47,7 +47,7 @@ if command -v clang-tidy >/dev/null; then
     tidy "${sources[@]}"
     result $? "clang-tidy has nothing to say on them"
     # In the harness, which counts elements, a product of two ints is no index.
-    tidy --checks='-*,bugprone-implicit-widening-of-multiplication-result' common/*.c
+    tidy --checks='-*,bugprone-implicit-widening-of-multiplication-result' common/*/*.c
     result $? "indices of the harness are computed in 64 bits"
 else
     skip "clang-tidy is not installed"
@@ -70,7 +70,7 @@ build() {
     # shellcheck disable=SC2046 # the names of tests have no blanks
     nice make -s -C $shadow -j2 CC="gcc ${sanitize[*]}" CFLAGS='-O1 -g1' \
         HOST_FLAGS="-std=c11 -D_GNU_SOURCE -pthread -MMD -MP -O1" \
-        $(printf '%s\n' common/test/test_*.c tools/*/test/test_*.c |
+        $(printf '%s\n' "${tests[@]}" |
             sed 's,\(.*\)\.c$,build/test/\1,') >"$log" 2>&1
 }
 if ! echo 'int main(void) { return 0; }' | gcc "${sanitize[@]}" -x c - -o "$work/probe" 2>/dev/null
@@ -80,7 +80,7 @@ elif ! { prepare && build; }; then
     result 1 "the C tests build with sanitizers"
 else
     export ASAN_OPTIONS=detect_leaks=1
-    for source in common/test/test_*.c tools/*/test/test_*.c; do
+    for source in "${tests[@]}"; do
         (cd $shadow && "build/test/${source%.c}") >"$log" 2>&1
         result $? "$source under the sanitizers"
     done

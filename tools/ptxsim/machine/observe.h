@@ -3,10 +3,10 @@
 #ifndef PTXSIM_OBSERVE_H
 #define PTXSIM_OBSERVE_H
 
-#include "async.h"
-#include "exec.h"
+#include "machine/async.h"
 
 typedef struct Record Record;
+struct WgmmaTile; /* ops/mma.h */
 
 /* The warp begins an operation, with the lanes of warp->mask. */
 void observe_step(Record *record, const Warp *warp, const Op *op);
@@ -27,8 +27,8 @@ void observe_shuffle(Record *record, const Warp *warp, const uint8_t from[LANES]
 
 /* A bulk copy is issued, or a wgmma; `a` is NULL if A comes from registers. */
 void observe_bulk(Record *record, const Bulk *bulk, Units units);
-void observe_wgmma(Record *record, const Warp *warp, const Wgmma *wgmma, const WgmmaTile *a,
-                   const WgmmaTile *b);
+void observe_wgmma(Record *record, const Warp *warp, const Wgmma *wgmma, const struct WgmmaTile *a,
+                   const struct WgmmaTile *b);
 
 /* Groups of cp.async, bulk stores and wgmma: as race_commit and race_wait. */
 void observe_commit(Record *record, const Warp *warp, RaceQueue queue);
@@ -48,24 +48,5 @@ void observe_mbarrier_acquire(Record *record, const Warp *warp, uint32_t mbarrie
 /* The block ends with a fault, described in block->report. warp NULL: all of them; lane -1: the
  * warp as a whole; race NULL: another kind of fault. */
 void observe_fault(Record *record, const Warp *warp, int lane, const RaceReport *race);
-
-/* ---- Which block is recorded (report/recorder.c) ----------------------------------------------
- */
-
-/* A record of one block of a launch of `blocks` blocks, NULL: none is wanted. SIM_RECORD names the
- * file that gets it, SIM_BLOCK the block; else it is the one before the middle. Of each kernel the
- * first launch is recorded. */
-Record *recorder_begin(const Kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
-                       uint64_t blocks);
-
-/* Runs a block, and records it if it is the one. False: a fault. */
-bool recorder_run(Record *record, Block *block, uint64_t index);
-
-/* Whether block `index`, which ended with a fault, is still to be recorded, in place of the one
- * that was chosen. */
-bool recorder_choose_fault(Record *record, uint64_t index);
-
-/* The launch is over: writes the file. */
-void recorder_end(Record *record);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cut.h"
+#include "report/cut.h"
 
 #include <stdlib.h>
 #include <string.h>

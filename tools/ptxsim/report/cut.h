@@ -3,7 +3,7 @@
 #ifndef PTXSIM_CUT_H
 #define PTXSIM_CUT_H
 
-#include "record.h"
+#include "report/record.h"
 
 /* Cuts rounds of loops, the outermost loops first, until at most `most` steps are left or nothing
  * more can be cut. Steps and times are numbered anew; what happened in between is taken out.

@@ -1,9 +1,9 @@
-#include "footprint.h"
+#include "report/footprint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "async.h"
+#include "machine/async.h"
 
 enum { FIRST_SLOTS = 256 };
 

@@ -3,8 +3,8 @@
 #ifndef PTXSIM_FOOTPRINT_H
 #define PTXSIM_FOOTPRINT_H
 
-#include "banks.h"
-#include "exec.h"
+#include "machine/memory/banks.h"
+#include "machine/block.h"
 
 typedef enum FootprintSpace {
     FOOTPRINT_SHARED,

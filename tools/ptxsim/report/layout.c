@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module.h"
-#include "record.h"
+#include "ptx/ptx.h"
+#include "report/record.h"
 
 enum { CHUNK = 16 };
 

@@ -1,9 +1,9 @@
-#include "record.h"
+#include "report/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "module.h"
+#include "ptx/ptx.h"
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 

@@ -10,9 +10,10 @@
 
 #include <stdio.h>
 
-#include "counts.h"
-#include "footprint.h"
-#include "observe.h"
+#include "decode/counts.h"
+#include "machine/observe.h"
+#include "ops/mma.h"
+#include "report/footprint.h"
 
 enum { NO_STEP = UINT32_MAX };
 

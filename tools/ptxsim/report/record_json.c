@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "module.h"
-#include "record.h"
+#include "ptx/ptx.h"
+#include "report/record.h"
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
@@ -71,11 +71,11 @@ static void put_calls(const PtxModule *ptx, const Instruction *in, FILE *out) {
 }
 
 static void put_operations(const Kernel *kernel, FILE *out) {
-    const PtxModule *ptx = kernel->module->ptx;
+    const PtxModule *ptx = kernel->ptx;
     fputs("\"ops\":[", out);
     for (int i = 0; i < kernel->ops; i++) {
         const Instruction *in = kernel->op[i].source;
-        const Location *l = module_location(ptx, in);
+        const Location *l = ptx_location(ptx, in);
         fputs(i ? ",\n[" : "\n[", out);
         put_text(in->text.at, (size_t)in->text.length, out);
         fprintf(out, ",%d,%d,", kernel->op[i].class, l && l->file == 0 ? l->line : 0);
@@ -148,7 +148,7 @@ static const char *relative(const char *path) {
 }
 
 static void put_kernel(const Record *record, FILE *out) {
-    const PtxModule *ptx = record->kernel->module->ptx;
+    const PtxModule *ptx = record->kernel->ptx;
     const char *file = relative(ptx->files && ptx->file[0] ? ptx->file[0] : "");
     fputs("{\"kernel\":", out);
     put_string(record->kernel->name, out);

@@ -1,9 +1,11 @@
-/* Which blocks are recorded, and the file that they are written to. */
+#include "report/recorder.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cut.h"
-#include "record.h"
+#include "machine/scheduler.h"
+#include "report/cut.h"
+#include "report/record.h"
 
 static struct {
     Record **at; /* one for each kernel */

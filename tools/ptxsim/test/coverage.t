@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = os.path.join(HERE, "../../../build/test/tools/ptxsim/test")
+PROGRAMS = os.path.join(HERE, "../../../build/test/tools/ptxsim/*/test")
 HALVES = ["f16", "f16x2", "bf16", "bf16x2"]
 WORD = r'"([\w.:]+)"'
 # What a decode function takes from an opcode, and its lists of alternatives.
@@ -78,7 +78,8 @@ def main():
         return 0
     opcodes, texts = executed()
     failed = False
-    sources = sorted(glob.glob(HERE + "/../ops_*.c")) + [HERE + "/../specials.c"]
+    sources = sorted(glob.glob(HERE + "/../ops/ops_*.c"))
+    sources.append(HERE + "/../decode/specials.c")
     print(f"1..{len(sources)}")
     for number, path in enumerate(sources, 1):
         missing = check(path, opcodes, texts)

@@ -6,8 +6,8 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "run_ptx.h"
-#include "tap.h"
+#include "test/run_ptx.h"
+#include "test/tap.h"
 
 enum { MAX_SOURCES = 4, BLOCK = 256, MAX_COMBINATIONS = 8192 };
 

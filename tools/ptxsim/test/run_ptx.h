@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../launch.h"
-#include "../module.h"
+#include "cuda/launch.h"
+#include "cuda/module.h"
+#include "machine/memory/memory.h"
 
 /* The kernel's counters after its run. */
 typedef struct PtxRun {

@@ -148,6 +148,6 @@ refused 1 "holds no machine code" count "$scratch/empty.cubin"
 refused 1 "holds no machine code" count "$scratch/text.so"
 refused 1 "holds no kernel" count "$scratch/none.cubin"
 CUOBJDUMP=/nowhere/cuobjdump NVDISASM=/nowhere/nvdisasm \
-    refused 2 "on PATH, or run \`tools/toolchain.sh --disassembler" count "$cubin"
+    refused 2 "on PATH, or run \`tools/toolchain/toolchain.sh --disassembler" count "$cubin"
 ok "and nothing is left behind" [ -z "$(ls -A "$TMPDIR")" ]
 echo "1..$count"

@@ -1,7 +1,7 @@
 /* Fuzzes the reader of signatures. Whatever the text, it ends with assertions or with a message
  * that names the line. Build and run: fuzz.t. */
-#include "../expect.h"
-#include "sample.h"
+#include "analysis/expect.h"
+#include "test/sample.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Fuzzes the reader of disassemblies and what is worked out from them. Whatever the text, every
  * instruction has a region and a place among the loops, and none is lost. Build and run: fuzz.t. */
-#include "../counts.h"
-#include "sample.h"
+#include "analysis/tally.h"
+#include "test/sample.h"
 
 #include <stdint.h>
 

@@ -26,7 +26,7 @@ not() { ! "$@"; }
 value() { sed -n "s/^$1 := //p" "$2"; }
 
 if [ ! -x "$sass" ] || ! { [ -e build/disassembler.mk ] ||
-    tools/toolchain.sh --disassembler build/disassembler.mk; } 2>"$log"; then
+    tools/toolchain/toolchain.sh --disassembler build/disassembler.mk; } 2>"$log"; then
     echo "1..0 # SKIP $([ -x "$sass" ] && tail -n 1 "$log" || echo "build/sass is not built")"
     exit 0
 fi

@@ -2,8 +2,8 @@
 #ifndef SASS_SAMPLE_H
 #define SASS_SAMPLE_H
 
-#include "../list.h"
-#include "../module.h"
+#include "analysis/cubin.h"
+#include "list.h"
 
 #include <ctype.h>
 

@@ -1,0 +1,12 @@
+/* CLONES before a function compiles it twice, for any x86-64 and for processors with AVX2 and FMA;
+ * the program takes the better one when it is loaded. It pays for loops over lanes. */
+#ifndef CLONES_H
+#define CLONES_H
+
+#if defined(__x86_64__) && !defined(__clang__)
+#define CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+
+#endif

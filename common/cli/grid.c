@@ -1,0 +1,195 @@
+#include "cli/grid.h"
+
+#include "base/generator.h"
+#include "base/progress.h"
+#include "cli/cases.h"
+
+enum { LISTED_FAILURES = 10 }; /* of a stage */
+
+static const int full_lengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, 1000};
+static const int small_lengths[] = {1, 2, 17, 64, 65, 129, 200};
+static const Init hard_inits[] = {INIT_TINY,     INIT_EQUAL,    INIT_ZEROS,
+                                  INIT_DOMINANT, INIT_INFINITE, INIT_NAN};
+/* Strong enough that a P which is made with the maximum of other keys overflows fp16. */
+static const InputChoice model_inputs[] = {
+    {INIT_SINK, 12},    {INIT_SINK, 30},    {INIT_PEAKED, 6},   {INIT_LOCAL, 20},
+    {INIT_RECENCY, 20}, {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}};
+enum {
+    FULL_LENGTHS = sizeof full_lengths / sizeof full_lengths[0],
+    SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],
+    HARD_INITS = sizeof hard_inits / sizeof hard_inits[0],
+    MODEL_INPUTS = sizeof model_inputs / sizeof model_inputs[0],
+    SEVERAL_TILES = 129, /* keys, so that a maximum can be stale */
+    COMBINATIONS = 18    /* of batch, heads and kv_heads */
+};
+
+/* Shapes beside the pairs of lengths: long and thin ones, and more heads than the y and the z of a
+ * launch grid can count. */
+static const AttentionProblem more_shapes[] = {
+    {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 1, .seq_kv = 10000},
+    {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 10000, .seq_kv = 1},
+    {.batch = 1, .heads = 65537, .kv_heads = 1, .seq_q = 1, .seq_kv = 2},
+    {.batch = 65537, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = 1}};
+enum { LONG_SHAPES = 2, MORE_SHAPES = 4, BIG_SHAPES = 5 }; /* the long ones come first */
+
+/* More than 2^31 elements: Q and O of one head, then of many; K and V of many heads, then of one;
+ * scores. */
+static AttentionProblem big_shape(int number, int d) {
+    const int rows = (int)((1u << 31) / (unsigned)d) + 77, heads = 32 * 64;
+    const AttentionProblem shapes[BIG_SHAPES] = {
+        {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = rows, .seq_kv = 17},
+        {.batch = 32, .heads = 64, .kv_heads = 1, .seq_q = rows / heads + 1, .seq_kv = 17},
+        {.batch = 32, .heads = 64, .kv_heads = 64, .seq_q = 1, .seq_kv = rows / heads + 1},
+        {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = rows},
+        {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 46400, .seq_kv = 46400}};
+    return shapes[number];
+}
+
+/* batch, heads, kv_heads number 0 .. COMBINATIONS - 1. */
+static void set_heads(int combination, AttentionProblem *shape) {
+    enum { HEADS = COMBINATIONS / 3 };
+    static const int heads[HEADS][2] = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 2}};
+    shape->batch = combination / HEADS + 1;
+    shape->heads = heads[combination % HEADS][0];
+    shape->kv_heads = heads[combination % HEADS][1];
+}
+
+typedef struct Grid {
+    const Options *options;
+    GridSize size;
+    const int *lengths; /* of which all pairs are shapes, and after them so many more */
+    int length_count, more;
+    int done, total; /* cases */
+} Grid;
+
+static int pairs(const Grid *grid) { return grid->length_count * grid->length_count; }
+
+/* Everything but the scale, which the variant has set. */
+static void set_shape(const Grid *grid, int number, int combination, Problem *problem) {
+    AttentionProblem shape = {.seq_kv = 1};
+    if (grid->size == GRID_BIG) {
+        shape = big_shape(number, problem->d);
+    } else if (number >= pairs(grid)) {
+        shape = more_shapes[number - pairs(grid)];
+    } else {
+        set_heads(combination % COMBINATIONS, &shape);
+        shape.seq_q = grid->lengths[number / grid->length_count];
+        shape.seq_kv = grid->lengths[number % grid->length_count];
+    }
+    shape.scale = problem->shape.scale;
+    problem->shape = shape;
+}
+
+/* The input as a model makes it that this shape and variant have, or NULL: half of the shapes with
+ * keys for several tiles have one, all of them in turn. */
+static const InputChoice *model_input(const Grid *grid, int variant, int shape) {
+    if (shape >= pairs(grid)) return NULL;
+    const int rows = shape / grid->length_count, keys = shape % grid->length_count;
+    if (grid->lengths[keys] < SEVERAL_TILES || (rows + keys + variant) % 2) return NULL;
+    return &model_inputs[(rows + variant) % MODEL_INPUTS];
+}
+
+/* STRENGTH, if INIT chooses; 0 for that of the init. */
+static double strength(const Grid *grid, int variant, int shape, int init) {
+    const InputChoice *model = model_input(grid, variant, shape);
+    if (grid->options->init != OPTION_UNSET) return grid->options->strength;
+    return model && (int)model->init == init ? model->strength : 0;
+}
+
+/* The case of this shape, variant and init, each counted whether it is wanted or not, so that a
+ * case keeps its seed and heads when the options leave others out. */
+static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape, int variant,
+                            int init) {
+    const int number = (shape * VARIANTS + variant) * INITS + init;
+    TrialSetup setup = setup_of(grid->options, problem, ROWS_WORK_GRID);
+    setup.init = (Init)init;
+    setup.strength = strength(grid, variant, shape, init);
+    setup.seed = mix64(setup.seed + (uint64_t)number) >> 33;
+    setup.lse = number % 7 != 0;
+    set_shape(grid, shape, shape + 2 * variant + init, &setup.problem);
+    return setup;
+}
+
+/* INIT, if it chooses. Else normal, large and a third one, such as a model makes or a hard one; of
+ * these the small grid has one a case, and the big one, which is about indices, always normal. */
+static bool has_init(const Grid *grid, int variant, int shape, int init) {
+    const uint64_t number = (uint64_t)shape * VARIANTS + (uint64_t)variant;
+    const Init hard = hard_inits[mix64(number) % HARD_INITS];
+    const InputChoice *model = model_input(grid, variant, shape);
+    const Init third = model ? model->init : hard;
+    const Init turns[] = {INIT_NORMAL, INIT_LARGE, INIT_NORMAL, hard};
+    if (grid->options->init != OPTION_UNSET) return grid->options->init == init;
+    if (grid->size == GRID_BIG) return init == INIT_NORMAL;
+    if (grid->size == GRID_SMALL)
+        return (Init)init == (model ? model->init : turns[(variant + shape) % 4]);
+    return init == INIT_NORMAL || init == INIT_LARGE || (Init)init == third;
+}
+
+/* The small grid has the long shapes with D=64 and DTYPE=fp16 alone. */
+static bool has_shape(const Grid *grid, const Problem *variant, int shape) {
+    return grid->size != GRID_SMALL || shape < pairs(grid) ||
+           (variant->d == 64 && variant->type == TYPE_FP16);
+}
+
+static bool has_case(const Grid *grid, const Problem *problem, int variant, int shape, int init) {
+    return has_shape(grid, problem, shape) && has_init(grid, variant, shape, init);
+}
+
+static bool run_variant(Grid *grid, int variant, Cases *cases, Error *error) {
+    Problem problem;
+    if (!cases_variant(grid->options, variant, &problem)) return true;
+    for (int shape = 0; shape < pairs(grid) + grid->more; shape++) {
+        for (int init = 0; init < INITS; init++) {
+            if (!has_case(grid, &problem, variant, shape, init)) continue;
+            const TrialSetup setup = make_case(grid, &problem, shape, variant, init);
+            if (!cases_try(cases, &setup, error)) return false;
+            progress("grid: case %d of %d", ++grid->done, grid->total);
+        }
+    }
+    return true;
+}
+
+static int count_cases(const Grid *grid) {
+    Problem problem;
+    int count = 0;
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        if (!cases_variant(grid->options, variant, &problem)) continue;
+        for (int i = 0; i < (pairs(grid) + grid->more) * INITS; i++)
+            count += has_case(grid, &problem, variant, i / INITS, i % INITS);
+    }
+    return count;
+}
+
+static Grid make_grid(const Options *options, const Device *device) {
+    const GridSize usual = device->simulated ? GRID_SMALL : GRID_FULL;
+    Grid grid = {.options = options, .more = BIG_SHAPES};
+    grid.size = options->grid == OPTION_UNSET ? usual : (GridSize)options->grid;
+    if (grid.size == GRID_FULL) {
+        grid.lengths = full_lengths;
+        grid.length_count = FULL_LENGTHS;
+        grid.more = MORE_SHAPES;
+    } else if (grid.size == GRID_SMALL) {
+        grid.lengths = small_lengths;
+        grid.length_count = SMALL_LENGTHS;
+        grid.more = LONG_SHAPES;
+    }
+    grid.total = count_cases(&grid);
+    return grid;
+}
+
+int grid_command(const Options *options, const Device *device) {
+    Grid grid = make_grid(options, device);
+    Cases cases;
+    Error error;
+    if (!options_no_shape(options, "grid", &error) ||
+        (grid.size == GRID_BIG && device->simulated &&
+         !error_set(&error, STATUS_SKIP, "GRID=big: its tensors are too large to simulate")))
+        return error_exit(&error);
+    cases_begin(options, device, &cases);
+    cases.patience = LISTED_FAILURES;
+    cases.thorough = true;
+    cases.failed = cases_print_failure;
+    for (int variant = 0; variant < VARIANTS; variant++)
+        if (!run_variant(&grid, variant, &cases, &error)) return error_exit(&error);
+    return cases_end(&cases);
+}

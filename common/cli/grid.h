@@ -1,0 +1,29 @@
+/* The command `grid`: the shapes that bugs hide in.
+ *
+ * Lengths seq_q x seq_kv from {1 2 15 16 17 63 64 65 127 128 129 255 300 1000}, all pairs, 1 x
+ * 10000 and 10000 x 1, and 65537 heads and as many batches of a row or two; every variant, unless
+ * D, DTYPE or CAUSAL choose; INIT normal, large and in turn a hard one (see inputs.h), or, in half
+ * of the shapes with more than 128 keys, one that a model makes: sink, peaked, local, recency or
+ * primacy with a STRENGTH of up to 100; unless INIT chooses. Batch 1 .. 3 and heads/kv_heads 1/1,
+ * 2/1, 2/2, 3/1, 3/3, 4/2 rotate over the cases; every seventh case runs with LSE = NULL. Each case
+ * has a seed of its own, derived from SEED.
+ *
+ * GRID=small, the default in the simulator: lengths {1 2 17 64 65 129 200}, the two long shapes
+ * with D=64 DTYPE=fp16 alone, not the many heads; the inits in turn.
+ *
+ * GRID=big: Q and O, K and V, or the scores have more than 2^31 elements, so that an index of 32
+ * bits overflows, within a head or over heads; the last rows are always among the compared ones.
+ * What does not fit the host or the device is skipped (it takes 9 GB of each, stages 01-03 18 GB of
+ * the device).
+ */
+#ifndef GRID_H
+#define GRID_H
+
+#include "cli/options.h"
+#include "device/device.h"
+
+/* Runs the command: one line a stage, and for a failed case the line that repeats it. Returns the
+ * exit code. */
+int grid_command(const Options *options, const Device *device);
+
+#endif

@@ -1,0 +1,31 @@
+/* What the programs print about problems and results. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "cli/trial.h"
+
+/* The device and software, two lines. */
+void report_device(FILE *out, const Device *device);
+
+/* The problem and how much of it is compared with the oracle. */
+void report_problem(FILE *out, const TrialSetup *setup, const Rows *rows);
+
+/* One aligned table, one line a result. */
+void report_table(FILE *out, const Device *device, const Problem *problem, const Result results[],
+                  int count);
+
+/* One JSON object on one line; what is absent is null. max_error and tolerance are those of O in
+ * one row, rms_error that over all checked rows (check.h). */
+void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result);
+
+/* "PASS", "FAIL" or "SKIP". */
+const char *report_status(Status status);
+
+/* The arguments that ask `run` for the same: "B=1 H=2 ... SEED=7 LSE=1", STRENGTH where INIT
+ * takes one, and SCALE and RUNS where they are not the default. */
+void report_arguments(FILE *out, const TrialSetup *setup);
+
+/* 10^12 floating-point operations a second, of the median. */
+double report_tflops(const Problem *problem, const Times *times);
+
+#endif

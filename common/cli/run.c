@@ -1,0 +1,86 @@
+#include "cli/run.h"
+
+#include "base/progress.h"
+#include "cli/report.h"
+
+#include <string.h>
+
+/* Everything but results goes to stderr when stdout carries JSON or a page. */
+static FILE *text_stream(const Options *options) {
+    return options->json || options->counters == COUNTERS_HTML ? stderr : stdout;
+}
+
+static void show_counters(const Options *options, const Result *result) {
+    FILE *out = options->json ? stderr : stdout;
+    if (!result->counted || options->counters == COUNTERS_TABLE) return;
+    if (options->counters != COUNTERS_HTML) fprintf(out, "%s\n", result->stage.name);
+    if (options->counters == COUNTERS_FULL)
+        counters_report(out);
+    else
+        counters_annotate(out, options->counters == COUNTERS_HTML);
+}
+
+static void check_stage(const Options *options, Trial *trial, const char *folder, Result *result) {
+    Error error;
+    Stage stage;
+    if (!stage_open(folder, &trial->problem, &stage, &error)) {
+        *result = (Result){.stage = stage, .status = error.status, .resources = {-1, -1, -1, -1}};
+        snprintf(result->reason, sizeof result->reason, "%s", error.text);
+        return;
+    }
+    progress("checking %s", stage.name);
+    trial_check(trial, &stage, stderr, result);
+    show_counters(options, result);
+}
+
+bool run_problem(const Options *options, const Device *device, const TrialSetup *setup,
+                 FILE *heading, Result results[], Error *error) {
+    Trial trial;
+    const int count = options->stage_count;
+    memset(results, 0, (size_t)count * sizeof *results);
+    progress("preparing inputs and oracle");
+    const bool created = trial_create(setup, device, &trial, error);
+    progress_end();
+    if (!created) return false;
+    if (heading) report_problem(heading, setup, &trial.rows);
+    fflush(NULL); /* before what the stages print on stderr */
+    for (int i = 0; i < count; i++) check_stage(options, &trial, options->stages[i], &results[i]);
+    progress("timing %d stages", count);
+    if (!device->simulated) trial_time(&trial, results, count, options->reps, stderr);
+    progress_end();
+    trial_free(&trial);
+    for (int i = 0; i < count; i++) stage_close(&results[i].stage);
+    return true;
+}
+
+int run_exit_code(const Result results[], int count) {
+    int skipped = 0, failed = 0;
+    for (int i = 0; i < count; i++) {
+        if (results[i].status == STATUS_USAGE) return STATUS_USAGE;
+        failed += results[i].status == STATUS_FAIL;
+        skipped += results[i].status == STATUS_SKIP;
+    }
+    if (failed) return STATUS_FAIL;
+    return skipped == count ? STATUS_SKIP : STATUS_PASS;
+}
+
+int run_command(const Options *options, const Device *device) {
+    Error error;
+    Result results[MAX_STAGES];
+    Problem problem;
+    if (!options_problem(options, device->simulated, &problem, &error)) return error_exit(&error);
+    TrialSetup setup = setup_of(options, &problem, ROWS_WORK_RUN);
+    setup.runs = options->runs;
+    if (options->counters != COUNTERS_TABLE && !device->simulated) {
+        fprintf(stderr, "attention: counters are the simulator's: add DEVICE=sim\n");
+        return STATUS_SKIP;
+    }
+    report_device(text_stream(options), device);
+    if (!run_problem(options, device, &setup, text_stream(options), results, &error))
+        return error_exit(&error);
+    if (!options->json)
+        report_table(text_stream(options), device, &setup.problem, results, options->stage_count);
+    for (int i = 0; options->json && i < options->stage_count; i++)
+        report_json(stdout, device, &setup, &results[i]);
+    return run_exit_code(results, options->stage_count);
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# The programs when the world fails them: a kernel that hangs, a device that is lost, no memory, a
+# full disk, Ctrl-C; and the commands that look for rare failures, fuzz and repeat.
+# Catches: a program that waits for a device that is busy for ever, a stage that is not named or
+# fells the others, a full disk that passes, half a line of JSON, a run that moved and is not seen,
+# a failure that is not made small or whose line does not repeat it.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../../test/fake.sh"
+
+build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
+    17_long 18_slow || { echo "Bail out! the programs do not build"; exit 1; }
+mv "$work/simulator" "$work/attention-sim"
+small=(B=1 H=2 HKV=1 N=40 REPS=3)
+cell=(D=128 DTYPE=fp16)
+within() { # within SECONDS PROGRAM ARGUMENT...: as run, but code 137 if it has not ended by then
+    code=0
+    (cd "$work" && timeout -s KILL "$1" "./$2" "${@:3}") >"$work/out" 2>"$work/err" || code=$?
+}
+says() { grep -q -- "$1" "$work/out" "$work/err"; }
+
+# ---- a kernel that never ends --------------------------------------------------------------------
+within 20 attention run "${small[@]}" LIMIT=1 01_none 13_hang 11_launch
+exits 1 "a kernel that hangs" 'FAIL: it did not end within 1 s' 'LIMIT=10 waits longer' \
+    'SKIP: not run: the device was lost'
+says '^01_none .*PASS'
+verdict $? "the stage before it has its result"
+within 20 attention run "${small[@]}" LIMIT=1 FORMAT=json 01_none 13_hang 11_launch
+exits 1 "the same in JSON" '"status":"pass"' '"status":"fail"' '"status":"skip"'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ]
+verdict $? "three whole objects"
+within 20 attention run "${small[@]}" LIMIT=1 01_none 14_hang_later
+exits 1 "a kernel that hangs while it is timed" 'FAIL: it did not end within 1 s'
+says '^01_none .*PASS: not timed, because another stage failed'
+verdict $? "the other one passed, without times"
+within 20 attention grid GRID=small "${cell[@]}" LIMIT=1 13_hang 01_none
+exits 1 "a hang in the grid" 'FAIL 13_hang: it did not end within 1 s' 'repeat: attention run B='
+within 20 attention-sim fuzz SECONDS=600 "${cell[@]}" LIMIT=1 13_hang 01_none
+exits 1 "a hang ends the fuzzer" 'FAIL 13_hang: it did not end within 1 s'
+
+# ---- a fault that stays --------------------------------------------------------------------------
+run attention run "${small[@]}" 01_none 15_fault_later
+exits 1 "a fault while a stage is timed" 'FAIL: device/timer.c:' 'cudaErrorIllegalAddress' \
+    'PASS: not timed, because another stage failed'
+FAKE_LOST=1 run attention run "${small[@]}" 10_fault 01_none
+exits 1 "a reset that does not help" 'cudaErrorIllegalAddress' \
+    'SKIP: not run: the device was lost when an earlier kernel failed'
+
+# ---- memory --------------------------------------------------------------------------------------
+FAKE_ALLOCATIONS=2 run attention run "${small[@]}" 01_none
+exits 2 "no memory for the third tensor" 'the device has no memory left for V, 10240 bytes'
+FAKE_ALLOCATIONS=5 run attention run "${small[@]}" 12_workspace_guard 01_none
+exits 2 "none for a workspace, none to time with" \
+    'SKIP: the device has no memory left for the workspace, 1000 bytes' \
+    'SKIP: the device has no memory left for the L2 flush buffer'
+FAKE_ALLOCATIONS=5 run attention run "${small[@]}" FORMAT=json 01_none
+exits 2 "the same in JSON" '"status":"skip","reason":"the device has no memory left'
+
+# ---- a full disk ---------------------------------------------------------------------------------
+full() { # full ARGUMENT...: attention with a full disk for its results
+    code=0
+    (cd "$work" && ./attention "$@") >/dev/full 2>"$work/err" || code=$?
+    : >"$work/out"
+    exits 1 "$1 ${2##*=} on a full disk" 'standard output cannot be written: is the disk full?'
+}
+full run FORMAT=text "${small[@]}" 01_none
+full run FORMAT=json "${small[@]}" 01_none
+full grid FORMAT=text "${cell[@]}" GRID=small DEVICE=sim 01_none
+full bench FORMAT=json SEQS=1 INIT=ramp CAUSAL=0 D=128 REPS=1 01_none
+full fuzz FORMAT=text "${cell[@]}" SECONDS=1 DEVICE=sim 01_none
+full repeat FORMAT=json "${cell[@]}" DEVICE=sim 01_none
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+(cd "$work" && exec timeout --preserve-status -s INT 3 \
+    ./attention grid FORMAT=json GRID=small "${cell[@]}" 18_slow) >"$work/out" 2>"$work/err"
+code=$?
+exits 130 "an interrupted grid" '"stage":18'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq "$(grep -c '' "$work/out")" ]
+verdict $? "every line of it is whole"
+(cd "$work" && exec timeout --preserve-status -s INT 1 \
+    ./attention run "${small[@]}" REPS=100 18_slow) >"$work/out" 2>"$work/err"
+code=$?
+exits 130 "an interrupted run" 'problem '
+! says PASS
+verdict $? "it has no result"
+
+# ---- RUNS and repeat -----------------------------------------------------------------------------
+run attention run "${small[@]}" RUNS=4 01_none
+exits 0 "the same bits in four runs" 'RUNS=4' PASS
+run attention run "${small[@]}" RUNS=5 16_moves
+exits 1 "one bit flipped in the fifth run" \
+    'run 5 differs from run 1 in 1 elements of O, first in batch 0 head 1 row 0 column 0: '
+run attention-sim repeat "${cell[@]}" 01_none
+exits 0 "repeat of a right stage" 'RUNS=2' '01_none                      6 cases, 0 failed'
+run attention-sim repeat "${cell[@]}" RUNS=5 16_moves
+exits 1 "repeat of one that moves" 'run 5 differs from run 1 in 1 elements of O'
+repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
+# shellcheck disable=SC2086 # the line is a list of arguments
+run attention-sim $repeat
+exits 1 "its line repeats it" 'run 5 differs from run 1'
+
+# ---- fuzz ----------------------------------------------------------------------------------------
+run attention-sim fuzz "${cell[@]}" INIT=uniform SECONDS=3 SEED=5 01_none 17_long
+exits 1 "fuzz finds what only long, shared keys show" 'SEED=5 SECONDS=3' \
+    'repeat: attention run B=1 H=2 HKV=1 N=1 NKV=101 D=128' 'INIT=normal' 'LSE=1'
+says '^01_none .* 0 failed.*PASS$'
+verdict $? "the other stage passes"
+[ "$(grep -c '^FAIL' "$work/out")" -eq 1 ]
+verdict $? "one failure is enough"
+repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
+# shellcheck disable=SC2086 # the line is a list of arguments
+run attention-sim $repeat
+exits 1 "its line repeats it" '17_long: '
+for copy in one two; do
+    run attention-sim fuzz "${cell[@]}" INIT=uniform SECONDS=2 SEED=9 FORMAT=json 01_none
+    head -n 5 "$work/out" | sed 's/,"counters.*//' >"$work/$copy"
+done
+[ "$(wc -l <"$work/one")" -eq 5 ] && cmp -s "$work/one" "$work/two"
+verdict $? "a SEED gives the same cases again"
+run attention-sim fuzz SECONDS=1 SEED=2 01_none # the first case is of a variant that is not built
+exits 1 "fuzz wants every variant" 'is not there: the stage' ' 1 cases, 1 failed'
+run attention-sim repeat DTYPE=fp16 CAUSAL=1 01_none
+exits 1 "and so does repeat" '01_none                      4 cases, 1 failed'
+
+# ---- bad usage -----------------------------------------------------------------------------------
+run attention-sim fuzz N=100 01_none
+exits 64 "fuzz with a length" 'fuzz chooses the shapes itself'
+run attention-sim repeat B=2 01_none
+exits 64 "repeat with a batch" 'repeat chooses the shapes itself'
+run attention-sim fuzz SECONDS=0 01_none
+exits 64 "no time" 'SECONDS=0: allowed are whole numbers from 1'
+run attention run "${small[@]}" SCALE=0.5 01_none
+exits 0 "a scale" 'SCALE=0.5' PASS
+for scale in 0 -1 nan x; do
+    run attention run "${small[@]}" SCALE=$scale 01_none
+    exits 64 "SCALE=$scale" "SCALE=$scale: allowed are numbers from"
+done
+for command in fuzz repeat; do
+    run attention-sim $command 99_missing
+    exits 64 "$command of an unknown stage" '99_missing: no such stage'
+done
+
+echo "1..$number"
+exit $((bad > 0))

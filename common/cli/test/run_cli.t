@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c).
+# Catches: a planted bug of any kind that does not end in exit 1 with a message that names it, a
+# stage that fells the others, a wrong exit code, anything but JSON on stdout with FORMAT=json,
+# a bad value without a sentence.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../../test/fake.sh"
+
+build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
+    11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input ||
+    { echo "Bail out! the programs do not build"; exit 1; }
+small=(B=1 H=4 HKV=2 N=100 REPS=3)
+
+# ---- a right stage and every kind of wrong one ---------------------------------------------------
+run attention run "${small[@]}" 01_none
+exits 0 "a right stage" PASS 'checked  400 of 400 rows' 'Fake "GPU", compute capability 9.0' \
+    'driver 13.0'
+run attention run "${small[@]}" LSE=0 01_none
+exits 0 "a right stage without LSE" PASS
+run attention run "${small[@]}" CAUSAL=1 NKV=60 01_none
+exits 0 "rows without keys" PASS
+run attention run "${small[@]}" 02_element
+exits 1 "one element off by 1% of the largest" '1 of 51200 elements of O are wrong' \
+    'row 0 column 0: expected'
+run attention run "${small[@]}" 03_nan
+exits 1 "one element not written" '1 of 51200 elements of O are wrong' 'got nan'
+run attention run "${small[@]}" 04_guard
+exits 1 "a write past O" 'wrote outside O: byte 0 of the 4096 after it'
+run attention run "${small[@]}" 14_workspace_guard
+exits 1 "a write before the workspace" \
+    'wrote outside the workspace: byte 4095 of the 4096 before it'
+run attention run "${small[@]}" 16_input
+exits 1 "a write to V" 'a kernel changed V, which it may only read: byte 51198'
+run attention run "${small[@]}" INIT=onehot 05_lse
+exits 1 "one key lost in O and LSE" 'O   batch 0 head 0 row 1 column' 'LSE batch 0 head 0 row 1:'
+run attention run "${small[@]}" 06_tail
+exits 1 "the last rows not written" 'rows     64-99     |########|' 'row 64 column 0: expected'
+run attention run "${small[@]}" 07_head
+exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4'
+run attention run "${small[@]}" CAUSAL=1 08_mask
+exits 1 "the diagonal masked" 'row 0 column'
+run attention run "${small[@]}" 09_later
+exits 1 "wrong from the second launch on" '1 of 51200 elements of O are wrong'
+run attention run "${small[@]}" 10_fault
+exits 1 "a fault" 'cudaDeviceSynchronize(): cudaErrorIllegalAddress' 'device.c:'
+run attention run "${small[@]}" 11_launch
+exits 1 "a launch that fails" 'attention_launch: cudaErrorInvalidValue'
+
+# ---- several stages: one does not stop or taint another ------------------------------------------
+run attention run "${small[@]}" 04_guard 10_fault 12_unsupported 13_workspace 01_none
+exits 1 "a right stage after faulty ones" '12_unsupported' 'SKIP: needs compute capability 12.0' \
+    'its workspace needs 1125899906842624 bytes'
+grep -q '^01_none .*PASS$' "$work/out"
+verdict $? "and it passes"
+run attention run "${small[@]}" 12_unsupported 01_none
+exits 0 "a skip among passes" SKIP PASS
+run attention run "${small[@]}" DEVICE=gpu 12_unsupported
+exits 2 "nothing but skips" 'needs compute capability 12.0'
+run attention run "${small[@]}" DEVICE=gpu 15_shared
+exits 2 "blocks that do not fit" \
+    'SKIP: a block needs 2098176 bytes of shared memory, and the device has 1048576'
+run attention run "${small[@]}" 01_none/
+exits 0 "a folder with a slash at its end" '01_none '
+
+# ---- JSON ----------------------------------------------------------------------------------------
+run attention run "${small[@]}" FORMAT=json 01_none 02_element 12_unsupported
+exits 1 "FORMAT=json" '"status":"pass"' '"status":"fail"' '"status":"skip"'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ] && [ "$(wc -l <"$work/out")" -eq 3 ]
+verdict $? "stdout is three objects and nothing else"
+if command -v python3 >/dev/null; then
+    python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
+import json, sys
+keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d init
+strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops registers
+threads shared_bytes spill_bytes counters""".split()
+for line in open(sys.argv[1]):
+    assert list(json.loads(line)) == keys, line
+PYTHON
+    verdict $? "they parse and have the keys"
+else
+    echo "ok $((number += 1)) # SKIP no python3 to parse JSON"
+fi
+
+# ---- devices -------------------------------------------------------------------------------------
+FAKE_DEVICES=0 run attention run "${small[@]}" DEVICE=gpu 01_none
+exits 2 "DEVICE=gpu without a GPU" 'no GPU was found'
+FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
+exits 2 "neither GPU nor simulator" 'no GPU was found, and the simulator' 'is not built'
+mv "$work/simulator" "$work/attention-sim"
+FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
+exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' \
+    PASS
+! grep -q 'TFLOP/s' "$work/out"
+verdict $? "which prints no speed"
+run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none
+exits 0 "DEVICE=sim" '"simulated":true' '"ms_median":null' '"warp_instructions":1000'
+run attention run "${small[@]}" 12_unsupported
+exits 2 "a GPU that can run no stage: the simulator" 'no GPU here can run the stages'
+run attention-sim run "${small[@]}" DEVICE=gpu 01_none
+exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: allowed here are auto and sim'
+run attention run "${small[@]}" GPU=5 01_none
+exits 64 "a GPU that is not there" 'GPU=5: allowed are 0 to 0'
+FAKE_MEMORY=1000 run attention run "${small[@]}" 01_none
+exits 2 "too little memory" 'needs 308800 bytes' '1000 bytes'
+run attention run "${small[@]}" COUNTERS=full 01_none
+exits 2 "counters of a GPU" 'add DEVICE=sim'
+run attention run "${small[@]}" DEVICE=sim COUNTERS=full 01_none
+exits 0 "counters of the simulator" 'the full report'
+run attention run "${small[@]}" DEVICE=sim COUNTERS=html 01_none
+[ "$(cat "$work/out")" = '<html></html>' ]
+verdict $? "COUNTERS=html leaves stdout to the page"
+
+# ---- bad usage -----------------------------------------------------------------------------------
+run attention
+exits 64 "no command" 'usage: attention run|grid|bench|fuzz|repeat'
+run attention fly 01_none
+exits 64 "an unknown command" 'usage:'
+run attention run D=128
+exits 64 "no stage" 'usage:'
+run attention run 99_missing
+exits 64 "an unknown stage" '99_missing: no such stage'
+run attention run "${small[@]}" D=64 01_none
+exits 1 "a variant that is not built" '01_none/d64_fp16_full.so is not there'
+run attention run D=96 01_none
+exits 64 "a bad value" 'D=96: allowed are 64|128'
+run attention run H=4 HKV=3 01_none
+exits 64 "HKV that does not divide H" 'HKV=3 does not divide H=4'
+run attention run B=60000 H=60000 01_none
+exits 64 "sizes that overflow" 'B=60000 times H=60000 overflows'
+
+# ---- grid and bench ------------------------------------------------------------------------------
+cell=(GRID=small D=128 DTYPE=fp16 CAUSAL=1)
+run attention grid "${cell[@]}" INIT=normal 01_none 12_unsupported
+exits 0 "grid of a right stage" '01_none                     49 cases, 0 failed' \
+    '49 skipped' 'SKIP: needs compute capability 12.0'
+run attention grid "${cell[@]}" INIT=large 07_head
+exits 1 "grid finds the wrong KV head" 'repeat: attention run B='
+repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
+# shellcheck disable=SC2086 # the line is a list of arguments
+run attention $repeat
+exits 1 "and its line repeats the failure" '07_head: '
+FAKE_SETTING=7 run attention-sim grid "${cell[@]}" INIT=large 07_head
+exits 1 "with what the simulator was told" 'repeat: FAKE_SETTING=7 attention run B='
+run attention grid "${cell[@]}" INIT=normal 11_launch
+exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
+[ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]
+verdict $? "and lists ten"
+run attention grid "${cell[@]}" INIT=dominant 01_none
+exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
+run attention grid "${cell[@]}" INIT=nan 01_none
+exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
+for variant in 0 1; do
+    run attention grid GRID=small D=128 DTYPE=fp16 CAUSAL=$variant FORMAT=json 01_none
+    for input in sink:12 sink:30 peaked:6 local:20 recency:20 primacy:20 primacy:100; do
+        grep '"seq_kv":\(129\|200\),' "$work/out" |
+            grep -q "\"init\":\"${input%:*}\",\"strength\":${input#*:},"
+        verdict $? "CAUSAL=$variant: the grid has ${input/:/ } over several tiles"
+    done
+    [ "$(grep -c '"stage"' "$work/out")" -eq 49 ] &&
+        [ "$(grep -c '"strength":[1-9]' "$work/out")" -eq 7 ]
+    verdict $? "in place of other inits"
+done
+run attention grid "${cell[@]}" INIT=recency STRENGTH=7 02_element
+exits 1 "grid of one strength" 'INIT=recency STRENGTH=7 SEED='
+run attention run "${small[@]}" INIT=sink STRENGTH=30 01_none
+exits 0 "a run of one strength" 'INIT=sink STRENGTH=30 SEED='
+run attention run "${small[@]}" INIT=sink 01_none
+exits 0 "the strength that is not chosen is said" 'INIT=sink STRENGTH=12 SEED='
+run attention run "${small[@]}" INIT=sink STRENGTH=nan 01_none
+exits 64 "a strength that is no number" 'STRENGTH=nan: allowed are numbers from 0.001 to 1000000'
+run attention run "${small[@]}" STRENGTH=3 01_none
+exits 64 "a strength of nothing" 'STRENGTH=3: allowed are INIT=sink, peaked, local, recency and'
+run attention fuzz INIT=all SECONDS=1 01_none
+exits 64 "all inputs in fuzz" 'INIT=all: fuzz takes one of the others; bench takes all'
+run attention grid GRID=small DTYPE=fp16 CAUSAL=1 INIT=normal 01_none
+exits 1 "grid of a variant that is not built" \
+    '01_none                     50 cases, 1 failed, 0 skipped'
+[ "$(grep -c 'd64_fp16_causal.so is not there' "$work/out")" -eq 1 ]
+verdict $? "fails once"
+FAKE_MEMORY=10000000 run attention grid GRID=big D=128 DTYPE=fp16 CAUSAL=0 01_none
+exits 2 "the big grid without memory for it" '5 cases, 0 failed, 5 skipped' \
+    'SKIP: the problem needs'
+run attention-sim grid GRID=big 01_none
+exits 2 "the big grid on the simulator" 'GRID=big: its tensors are too large to simulate'
+run attention grid N=100 01_none
+exits 64 "grid with a length" 'grid chooses the shapes itself'
+run attention grid "${cell[@]}" 99_missing
+exits 64 "grid of an unknown stage" '99_missing: no such stage'
+run attention bench SEQS=1 REPS=1 INIT=sink STRENGTH=30 D=128 01_none 12_unsupported
+exits 0 "bench" 'd128_fp16_causal seq     1  sink 30 0.002237 SKIP' '"tflops":0.00223696213,' \
+    '"batch":16384,"heads":16,' '"causal":true' '"init":"sink","strength":30,'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 4 ] && [ "$(wc -l <"$work/out")" -eq 4 ]
+verdict $? "an object for each mask and stage"
+FAKE_MEMORY=1000 run attention bench REPS=1 INIT=all D=128 CAUSAL=0 01_none
+exits 2 "all inputs at two lengths" 'seq 4096, normal: ' 'seq 4096, sink 30: ' \
+    'seq 16384, primacy 100: '
+[ "$(grep -c '^seq ' "$work/err")" -eq 20 ]
+verdict $? "and no other"
+run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
+exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"init":"ramp",'
+run attention bench N=100 01_none
+exits 64 "bench with a length" 'bench chooses the shapes itself'
+run attention-sim bench SEQS=1 01_none
+exits 2 "bench on the simulator" 'it needs a GPU'
+
+echo "1..$number"
+exit $((bad > 0))

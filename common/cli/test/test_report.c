@@ -1,0 +1,122 @@
+/* Catches: a JSON key that is missing, renamed or out of order, a value that is not JSON (NaN, a
+ * quote in a name), an absent value that is not null; a table that loses a reason. */
+#include "cli/report.h"
+#include "test/tap.h"
+
+static char text[16384];
+
+static const char *json_of(const Device *device, const Result *result) {
+    const TrialSetup setup = {.problem = {{4, 16, 2, 100, 200, 0.125f}, 64, TYPE_BF16, true},
+                              .init = result->timed ? INIT_SINK : INIT_NORMAL};
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    report_json(out, device, &setup, result);
+    fclose(out);
+    return text;
+}
+
+static void full_object(void) {
+    const Device device = {.name = "A \"GPU\"\\\n", .simulated = true};
+    const Counters counters = {.warp_instructions = 1,
+                               .lane_instructions = 2,
+                               .mma_instructions = 3,
+                               .barriers = 4,
+                               .divergent_branches = 5,
+                               .global_load = {6, 7, 8},
+                               .global_store = {9, 10, 11},
+                               .shared_load = {12, 13, 14},
+                               .shared_store = {15, 16, 17}};
+    const Result result = {
+        .stage = {.name = "07_swizzle", .number = 7},
+        .status = STATUS_PASS,
+        .checked = true,
+        .check = {.pass = true, .max_error = 0.5, .tolerance = 0.75, .rms_error = 0.25},
+        .checked_rows = 99,
+        .resources = {128, 256, 49152, 0},
+        .timed = true,
+        .times = {10, 2.0, 1.5, 0.01},
+        .counted = true,
+        .counters = counters};
+    is_text(json_of(&device, &result),
+            "{\"stage\":7,\"name\":\"07_swizzle\",\"device\":\"A \\\"GPU\\\"\\\\\\u000a\","
+            "\"simulated\":true,\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,"
+            "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"sink\","
+            "\"strength\":12,\"status\":\"pass\","
+            "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,"
+            "\"rms_error\":0.25,\"checked_rows\":99,"
+            "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"registers\":128,"
+            "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
+            "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
+            "\"barriers\":4,\"divergent_branches\":5,\"global_load_requests\":6,"
+            "\"global_load_units\":7,\"global_load_ideal_units\":8,\"global_store_requests\":9,"
+            "\"global_store_units\":10,\"global_store_ideal_units\":11,\"shared_load_requests\":12,"
+            "\"shared_load_units\":13,\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"
+            "\"shared_store_units\":16,\"shared_store_ideal_units\":17}}\n",
+            "everything present");
+}
+
+static void empty_object(void) {
+    const Device device = {.name = "H200"};
+    const Result result = {.stage = {.name = "mine"},
+                           .status = STATUS_FAIL,
+                           .reason = "a reason",
+                           .checked = true,
+                           .check = {.max_error = NAN, .tolerance = 0.5, .rms_error = NAN},
+                           .checked_rows = 4,
+                           .resources = {-1, -1, -1, -1}};
+    is_text(json_of(&device, &result),
+            "{\"stage\":null,\"name\":\"mine\",\"device\":\"H200\",\"simulated\":false,"
+            "\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,\"kv_heads\":2,"
+            "\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"normal\","
+            "\"strength\":null,\"status\":\"fail\",\"reason\":\"a reason\","
+            "\"max_error\":null,\"tolerance\":0.5,\"rms_error\":null,"
+            "\"checked_rows\":4,\"ms_median\":null,"
+            "\"ms_min\":null,\"tflops\":null,\"registers\":null,\"threads\":null,"
+            "\"shared_bytes\":null,\"spill_bytes\":null,\"counters\":null}\n",
+            "everything absent, and a NaN");
+}
+
+static void table(void) {
+    const Device device = {.name = "H200", .peak_tflops = 100};
+    const Problem p = {{1, 1, 1, 1000, 1000, 0.125f}, 64, TYPE_FP16, false};
+    const Result results[] = {
+        {.stage = {.name = "01_slow"},
+         .timed = true,
+         .times = {9, 2.0, 1.9, 0.02},
+         .checked = true},
+        {.stage = {.name = "02_bad"}, .status = STATUS_FAIL, .reason = "it is wrong"},
+        {.stage = {.name = "03_skip"}, .status = STATUS_SKIP, .reason = "not here"},
+        {.stage = {.name = "04_fast"}, .timed = true, .times = {9, 0.5, 0.5, 0}, .checked = true}};
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    report_table(out, &device, &p, results, 4);
+    fclose(out);
+    ok(strstr(text, "FAIL: it is wrong\n") && strstr(text, "SKIP: not here\n"),
+       "the table tells why a stage failed or was skipped");
+    ok(strstr(text, "    4.00x "), "a stage is compared with the last one that was timed");
+    ok(strstr(text, " 0.512 ") && strstr(text, "  0.5%"), "TFLOP/s and their part of the peak");
+}
+
+static void arguments(void) {
+    static const struct {
+        TrialSetup setup;
+        const char *expected;
+    } cases[] = {{{.init = INIT_SINK, .strength = 30}, "INIT=sink STRENGTH=30 SEED=0"},
+                 {{.init = INIT_PEAKED}, "INIT=peaked STRENGTH=3 SEED=0"},
+                 {{.init = INIT_RAMP}, "INIT=ramp SEED=0"}};
+    for (int i = 0; i < 3; i++) {
+        memset(text, 0, sizeof text);
+        FILE *out = fmemopen(text, sizeof text, "w");
+        report_arguments(out, &cases[i].setup);
+        fclose(out);
+        ok(strstr(text, cases[i].expected), "a case is repeated by %s", cases[i].expected);
+    }
+}
+
+int main(void) {
+    full_object();
+    empty_object();
+    table();
+    arguments();
+    return done_testing();
+}

@@ -1,0 +1,264 @@
+#include "cli/trial.h"
+
+#include "device/simulator.h"
+#include "truth/bits.h"
+#include "truth/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void set_status(Result *result, Status status, const char *reason) {
+    result->status = status;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+/* STATUS_SKIP unless `bytes` more fit on the device. */
+static bool fits(size_t bytes, const char *what, Error *error) {
+    size_t available;
+    if (!device_memory_free(&available, error)) return false;
+    if (bytes <= available) return true;
+    return error_set(error, STATUS_SKIP,
+                     "%s needs %zu bytes (%.1f GiB) of device memory, %zu bytes (%.1f GiB) are "
+                     "free: choose a smaller B, H, N or NKV",
+                     what, bytes, (double)bytes / (1 << 30), available,
+                     (double)available / (1 << 30));
+}
+
+static bool upload(Trial *trial, Error *error) {
+    const Problem *p = &trial->problem;
+    const size_t q_bytes = sizeof(uint16_t) * problem_q_elements(p);
+    const size_t kv_bytes = sizeof(uint16_t) * problem_kv_elements(p);
+    const size_t lse_bytes = trial->host_LSE ? sizeof(float) * problem_rows(p) : 0;
+    if (!buffer_create("Q", q_bytes, &trial->Q, error) ||
+        !buffer_create("K", kv_bytes, &trial->K, error) ||
+        !buffer_create("V", kv_bytes, &trial->V, error) ||
+        !buffer_create("O", q_bytes, &trial->O, error) ||
+        !buffer_create("LSE", lse_bytes, &trial->LSE, error) ||
+        !buffer_write(&trial->Q, trial->inputs.Q, error) ||
+        !buffer_write(&trial->K, trial->inputs.K, error) ||
+        !buffer_write(&trial->V, trial->inputs.V, error))
+        return false;
+    trial->tensors = (AttentionTensors){.Q = trial->Q.data,
+                                        .K = trial->K.data,
+                                        .V = trial->V.data,
+                                        .O = trial->O.data,
+                                        .LSE = (float *)(void *)trial->LSE.data};
+    return true;
+}
+
+static void free_buffers(Trial *trial) {
+    Buffer *const buffers[] = {&trial->Q, &trial->K, &trial->V, &trial->O, &trial->LSE};
+    for (int i = 0; i < 5; i++) buffer_free(buffers[i]);
+}
+
+static bool create_outputs(const TrialSetup *setup, uint16_t **O, float **LSE, Error *error) {
+    *O = malloc(sizeof(uint16_t) * problem_q_elements(&setup->problem));
+    *LSE = setup->lse ? malloc(sizeof(float) * problem_rows(&setup->problem)) : NULL;
+    return (*O && (*LSE || !setup->lse)) ||
+           error_set(error, STATUS_SKIP, "not enough host memory for the outputs");
+}
+
+bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error) {
+    const Problem *p = &setup->problem;
+    *trial = (Trial){.problem = *p, .device = device, .runs = setup->runs};
+    if (!device_usable(error) || !fits(problem_bytes(p), "the problem", error)) return false;
+    const bool created =
+        create_outputs(setup, &trial->host_O, &trial->host_LSE, error) &&
+        (trial->runs <= 1 || create_outputs(setup, &trial->first_O, &trial->first_LSE, error)) &&
+        inputs_create(p, setup->init, setup->strength, setup->seed, 0, &trial->inputs, error) &&
+        rows_choose(p, setup->seed, setup->work, &trial->rows, error) &&
+        oracle_create(p, p->shape.scale, &trial->inputs, &trial->rows, &trial->truth, error) &&
+        upload(trial, error);
+    if (!created) trial_free(trial);
+    return created;
+}
+
+static bool launch(const Trial *trial, const Stage *stage, const Buffer *workspace, Error *error) {
+    const cudaError_t code =
+        stage->launch(&trial->problem.shape, &trial->tensors, workspace->data, NULL);
+    if (trial->device->simulated && code == cudaErrorLaunchTimeout)
+        return error_set(error, STATUS_SKIP,
+                         "too large to simulate: choose a smaller B, H, N or NKV");
+    return cuda_ok(code, "attention_launch", __FILE__, __LINE__, error) &&
+           device_wait(trial->device, error);
+}
+
+/* One launch with NaN in the outputs before it and everything it wrote read back after it. */
+static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, int run,
+                        Result *result, Error *error) {
+    if (trial->runs > 1) simulator_vary(run);
+    if (!buffer_fill_nan(&trial->O, error) || !buffer_fill_nan(&trial->LSE, error)) return false;
+    counters_reset();
+    const bool ran = launch(trial, stage, workspace, error);
+    result->counted = counters_read(&result->counters);
+    const Buffer *const buffers[] = {&trial->Q, &trial->K,   &trial->V,
+                                     &trial->O, &trial->LSE, workspace};
+    for (int i = 0; i < 6; i++)
+        if (!ran || !buffer_intact(buffers[i], error)) return false;
+    return buffer_unchanged(&trial->Q, trial->inputs.Q, error) &&
+           buffer_unchanged(&trial->K, trial->inputs.K, error) &&
+           buffer_unchanged(&trial->V, trial->inputs.V, error) &&
+           buffer_read(&trial->O, trial->host_O, error) &&
+           buffer_read(&trial->LSE, trial->host_LSE, error);
+}
+
+static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *workspace,
+                             Error *error) {
+    const size_t bytes = stage->workspace_bytes(&trial->problem.shape);
+    *workspace = (Buffer){0};
+    return (bytes == 0 || fits(bytes, "its workspace", error)) &&
+           buffer_create("the workspace", bytes, workspace, error) &&
+           buffer_fill_nan(workspace, error);
+}
+
+static void compare(Trial *trial, FILE *explain, Result *result) {
+    const Outputs outputs = {trial->host_O, trial->host_LSE};
+    result->check = check_outputs(&trial->problem, &trial->rows, &trial->truth, &outputs);
+    result->checked = true;
+    result->checked_rows = trial->rows.count;
+    set_status(result, result->check.pass ? STATUS_PASS : STATUS_FAIL, result->check.reason);
+    if (result->check.pass || !explain) return;
+    fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
+    explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
+}
+
+static void swap_outputs(Trial *trial) {
+    uint16_t *O = trial->host_O;
+    float *LSE = trial->host_LSE;
+    trial->host_O = trial->first_O, trial->first_O = O;
+    trial->host_LSE = trial->first_LSE, trial->first_LSE = LSE;
+}
+
+/* The runs after the first, whose outputs are in host_O and host_LSE. */
+static bool run_again(Trial *trial, const Stage *stage, const Buffer *workspace, Result *result,
+                      Error *error) {
+    if (trial->runs <= 1) return true;
+    swap_outputs(trial);
+    for (int run = 2; run <= trial->runs; run++) {
+        const Outputs first = {trial->first_O, trial->first_LSE};
+        const Outputs again = {trial->host_O, trial->host_LSE};
+        if (!launch_once(trial, stage, workspace, run, result, error) ||
+            !bits_equal(&trial->problem, &first, &again, run, error))
+            return false;
+    }
+    return true;
+}
+
+/* False: `error` says why there is no verdict, or why it is not the oracle's. */
+static bool run_stage(Trial *trial, const Stage *stage, Buffer *workspace, FILE *explain,
+                      Result *result, Error *error) {
+    if (!create_workspace(trial, stage, workspace, error) ||
+        !launch_once(trial, stage, workspace, 1, result, error))
+        return false;
+    compare(trial, explain, result);
+    return result->status != STATUS_PASS || run_again(trial, stage, workspace, result, error);
+}
+
+/* After a failure the tensors and their bands may be damaged and the device may be lost: the stages
+ * to come get a device that works and new tensors. If that fails, their calls fail and say so. */
+static void restore(Trial *trial) {
+    Error error;
+    free_buffers(trial);
+    device_restore(trial->device);
+    if (device_usable(&error)) upload(trial, &error);
+}
+
+/* Asks for the stage's resources. STATUS_SKIP if the device is lost, if the stage says that it
+ * cannot, or if its blocks do not fit the device. */
+static bool runs_here(const Trial *trial, Result *result, Error *error) {
+    const Device *device = trial->device;
+    result->resources = (StageResources){-1, -1, -1, -1};
+    if (!device_usable(error)) return false;
+    result->resources = stage_resources(&result->stage, device->simulated);
+    const char *unsupported =
+        result->stage.supports(&trial->problem.shape, device->compute_capability);
+    if (unsupported) return error_set(error, STATUS_SKIP, "%s", unsupported);
+    if (result->resources.shared_bytes <= device->block_shared_bytes) return true;
+    return error_set(error, STATUS_SKIP,
+                     "a block needs %d bytes of shared memory, and the device has %d",
+                     result->resources.shared_bytes, device->block_shared_bytes);
+}
+
+void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result) {
+    Error error;
+    Buffer workspace;
+    result->stage = *stage;
+    if (!runs_here(trial, result, &error)) {
+        set_status(result, error.status, error.text);
+        return;
+    }
+    if (!run_stage(trial, stage, &workspace, explain, result, &error)) {
+        set_status(result, error.status, error.text);
+        if (explain && error.status == STATUS_FAIL)
+            fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
+    }
+    buffer_free(&workspace);
+    if (result->status == STATUS_FAIL) restore(trial);
+}
+
+/* `error` has ended the timing: in the stage in position `failed`, or if it is -1 before it began.
+ * What passed and was not timed because another stage failed has passed all the same. */
+static void set_not_timed(Result *const passed[], int count, int failed, const Error *error) {
+    Error lost;
+    for (int i = 0; i < count; i++) {
+        if (i == failed || (failed < 0 && device_usable(&lost)))
+            set_status(passed[i], error->status, error->text);
+        else
+            set_status(passed[i], STATUS_PASS, "not timed, because another stage failed");
+    }
+}
+
+/* Times the `count` passed results with one workspace that is large enough for each. */
+static bool time_passed(Trial *trial, Result *const passed[], int count, int reps, Error *error) {
+    const Stage *stages[MAX_STAGES];
+    Times times[MAX_STAGES];
+    Buffer workspace = {0};
+    size_t bytes = 0;
+    int failed = -1;
+    for (int i = 0; i < count; i++) {
+        const size_t needed = passed[i]->stage.workspace_bytes(&trial->problem.shape);
+        stages[i] = &passed[i]->stage;
+        bytes = needed > bytes ? needed : bytes;
+    }
+    const bool timed = device_usable(error) &&
+                       buffer_create("the workspace", bytes, &workspace, error) &&
+                       timer_run(&trial->problem, &trial->tensors, workspace.data, stages, count,
+                                 reps, trial->device, times, &failed, error);
+    buffer_free(&workspace);
+    if (!timed) set_not_timed(passed, count, failed, error);
+    for (int i = 0; timed && i < count; i++) {
+        passed[i]->timed = true;
+        passed[i]->times = times[i];
+    }
+    return timed;
+}
+
+void trial_time(Trial *trial, Result results[], int count, int reps, FILE *explain) {
+    Error error;
+    Result *passed[MAX_STAGES];
+    int passed_count = 0;
+    for (int i = 0; i < count; i++)
+        if (results[i].status == STATUS_PASS) passed[passed_count++] = &results[i];
+    if (passed_count == 0) return;
+    if (!time_passed(trial, passed, passed_count, reps, &error)) {
+        if (explain) fprintf(explain, "the timing ended early: %s\n", error.text);
+        restore(trial);
+        return;
+    }
+    for (int i = 0; i < passed_count; i++) {
+        const Stage stage = passed[i]->stage;
+        trial_check(trial, &stage, explain, passed[i]);
+    }
+}
+
+void trial_free(Trial *trial) {
+    free_buffers(trial);
+    oracle_free(&trial->truth);
+    rows_free(&trial->rows);
+    inputs_free(&trial->inputs);
+    free(trial->host_O);
+    free(trial->host_LSE);
+    free(trial->first_O);
+    free(trial->first_LSE);
+    *trial = (Trial){0};
+}

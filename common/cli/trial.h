@@ -1,0 +1,61 @@
+/* One problem prepared once, on the host and on the device, and stages tried on it. */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include "cli/setup.h"
+#include "device/buffer.h"
+#include "device/counters.h"
+#include "device/device.h"
+#include "device/stage.h"
+#include "device/timer.h"
+#include "truth/check.h"
+
+/* What is known of a stage after it was tried. */
+typedef struct Result {
+    Stage stage; /* its names are valid; the library may be closed */
+    Status status;
+    char reason[1024]; /* why it failed or was skipped; "" if it passed */
+    bool checked;      /* `check` holds a verdict */
+    CheckResult check;
+    size_t checked_rows;
+    StageResources resources;
+    bool timed; /* `times` holds times */
+    Times times;
+    bool counted; /* `counters` holds counters */
+    Counters counters;
+} Result;
+
+typedef struct Trial {
+    Problem problem;
+    const Device *device;
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Buffer Q, K, V, O, LSE;
+    AttentionTensors tensors;
+    uint16_t *host_O;
+    float *host_LSE; /* NULL: the stages run with LSE = NULL */
+    int runs;
+    uint16_t *first_O; /* of the first of several runs */
+    float *first_LSE;
+} Trial;
+
+/* Inputs, rows, truth and the tensors on the device. Too little memory: STATUS_SKIP with the bytes
+ * needed and free. */
+bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error);
+
+/* Runs the stage and fills `result`: outputs set to NaN before; guards, inputs and results checked
+ * after, counters read. Then runs it again, if the setup said so, and compares the bits of O and
+ * LSE with those of the first run; simulated, simulator_vary changes what may change before each
+ * run. A failure is explained on `explain`, unless that is NULL. If the device does not survive the
+ * stage, it is reset and the tensors are written again; if that does not help, the stages to come
+ * are skipped. */
+void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result);
+
+/* Times the stages of the results that passed, in turn, and checks each once more. One that cannot
+ * be timed has not passed. At most MAX_STAGES results. */
+void trial_time(Trial *trial, Result results[], int count, int reps, FILE *explain);
+
+void trial_free(Trial *trial);
+
+#endif

@@ -1,0 +1,26 @@
+/* Beside the CUDA runtime: no counters, and nothing to set. */
+#include "device/counters.h"
+#include "device/simulator.h"
+
+bool counters_simulated(void) { return false; }
+
+void counters_reset(void) {}
+
+bool counters_read(Counters *counters) {
+    (void)counters;
+    return false;
+}
+
+void counters_report(FILE *out) { (void)out; }
+
+void counters_annotate(FILE *out, bool html) {
+    (void)out;
+    (void)html;
+}
+
+void simulator_vary(int run) { (void)run; }
+
+void simulator_print_settings(FILE *out, int runs) {
+    (void)out;
+    (void)runs;
+}

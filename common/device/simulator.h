@@ -1,0 +1,20 @@
+/* What the simulator alone can do. Its settings are its own business: the harness says when they
+ * may change and shows which ones there are.
+ *
+ * Two implementations are linked: no_simulator.c, which does nothing, beside the CUDA runtime, and
+ * tools/ptxsim/cuda/harness.c beside the simulator.
+ */
+#ifndef SIMULATOR_H
+#define SIMULATOR_H
+
+#include <stdio.h>
+
+/* Before run number `run`, from 0, of several whose results must be equal: another order of what a
+ * right kernel does not depend on. */
+void simulator_vary(int run);
+
+/* The settings that matter for results, as they would be given to the program: "NAME=value " each.
+ * Of several runs, without those that simulator_vary sets. */
+void simulator_print_settings(FILE *out, int runs);
+
+#endif

@@ -1,0 +1,78 @@
+#include "device/stage.h"
+
+#include "device/device.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void stage_name(const char *folder, Stage *stage) {
+    size_t end = strlen(folder), start;
+    while (end > 1 && folder[end - 1] == '/') end--;
+    for (start = end; start > 0 && folder[start - 1] != '/';) start--;
+    *stage = (Stage){0};
+    snprintf(stage->folder, sizeof stage->folder, "%.*s", (int)end, folder);
+    snprintf(stage->name, sizeof stage->name, "%.*s", (int)(end - start), folder + start);
+    const size_t digits = strspn(stage->name, "0123456789");
+    if (digits > 0 && stage->name[digits] == '_') stage->number = atoi(stage->name);
+}
+
+/* Stores the address of a symbol in the pointer variable at `target`. */
+static bool find(void *library, const char *path, const char *symbol, void *target, Error *error) {
+    void *address = dlsym(library, symbol);
+    if (!address) return error_set(error, STATUS_FAIL, "%s does not define %s", path, symbol);
+    memcpy(target, &address, sizeof address);
+    return true;
+}
+
+bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error) {
+    char variant[64], path[sizeof stage->folder + sizeof variant + 8];
+    struct stat info;
+    stage_name(folder, stage);
+    problem_variant(problem, variant, sizeof variant);
+    snprintf(path, sizeof path, "%s/%s.so", stage->folder, variant);
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return error_set(error, STATUS_USAGE,
+                         "%s: no such stage; allowed are folders of built "
+                         "stages such as build/sm_80/07_swizzle",
+                         folder);
+    if (stat(path, &info) != 0)
+        return error_set(error, STATUS_FAIL, "%s is not there: the stage's variant is not built",
+                         path);
+    stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!stage->library) return error_set(error, STATUS_FAIL, "%s", dlerror());
+    if (find(stage->library, path, "attention_kernels", &stage->kernels, error) &&
+        find(stage->library, path, "attention_supports", &stage->supports, error) &&
+        find(stage->library, path, "attention_workspace_bytes", &stage->workspace_bytes, error) &&
+        find(stage->library, path, "attention_launch", &stage->launch, error))
+        return true;
+    stage_close(stage);
+    return false;
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+StageResources stage_resources(const Stage *stage, bool simulated) {
+    StageResources most = {-1, -1, -1, -1};
+    for (const AttentionKernel *kernel = stage->kernels; kernel->name; kernel++) {
+        struct cudaFuncAttributes attributes;
+        most.threads = larger(most.threads, kernel->threads);
+        if (cudaFuncGetAttributes(&attributes, kernel->function) != cudaSuccess) {
+            cudaGetLastError();
+            continue;
+        }
+        most.shared_bytes =
+            larger(most.shared_bytes, (int)attributes.sharedSizeBytes + kernel->dynamic_shared);
+        if (simulated) continue; /* PTX has no registers of the machine, and so no spills */
+        most.registers = larger(most.registers, attributes.numRegs);
+        most.spill_bytes = larger(most.spill_bytes, (int)attributes.localSizeBytes);
+    }
+    return most;
+}
+
+void stage_close(Stage *stage) {
+    if (stage->library) dlclose(stage->library);
+    stage->library = NULL;
+}

@@ -1,0 +1,39 @@
+/* A stage's variant, loaded from its shared library. The CUDA calls in it bind to the runtime of
+ * this program, GPU or simulator. */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include "truth/problem.h"
+
+typedef struct Stage {
+    char folder[1024]; /* "build/sm_80/07_swizzle" */
+    char name[64];     /* "07_swizzle" */
+    int number;        /* 7; 0 if the name does not start with digits and '_' */
+    void *library;
+    const AttentionKernel *kernels;
+    const char *(*supports)(const AttentionProblem *problem, int compute_capability);
+    size_t (*workspace_bytes)(const AttentionProblem *problem);
+    cudaError_t (*launch)(const AttentionProblem *problem, const AttentionTensors *tensors,
+                          void *workspace, cudaStream_t stream);
+} Stage;
+
+/* What the compiler made of the stage, the largest over its kernels; -1: unknown. */
+typedef struct StageResources {
+    int registers;    /* a thread */
+    int threads;      /* a block */
+    int shared_bytes; /* a block, static and dynamic */
+    int spill_bytes;  /* local memory a thread */
+} StageResources;
+
+/* Sets folder, name and number alone. */
+void stage_name(const char *folder, Stage *stage);
+
+/* Loads the variant for the problem. A folder that is not there: STATUS_USAGE; a variant that is
+ * not there or does not load: STATUS_FAIL. */
+bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error);
+
+StageResources stage_resources(const Stage *stage, bool simulated);
+
+void stage_close(Stage *stage);
+
+#endif

@@ -1,0 +1,128 @@
+#include "device/timer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_SAMPLES = 1000, LEAST_SAMPLES = 3, STABLE_SAMPLES = 15 };
+static const double BUDGET_MS = 2000; /* of a stage's own time */
+static const double WARM_UP_MS = 50;  /* a stage's launches before the first sample */
+static const size_t LEAST_FLUSH = (size_t)256 << 20; /* bytes: some 60 us or more of writing */
+
+typedef struct Track {
+    float samples[MAX_SAMPLES];
+    int count;
+    double total_ms;
+} Track;
+
+static int compare_float(const void *left, const void *right) {
+    const float a = *(const float *)left, b = *(const float *)right;
+    return (a > b) - (a < b);
+}
+
+/* Of sorted samples, interpolated between neighbours; fraction 0 .. 1. */
+static double quantile(const float *sorted, int count, double fraction) {
+    const double place = fraction * (count - 1);
+    const int below = (int)place, above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (place - below) * ((double)sorted[above] - sorted[below]);
+}
+
+Times times_summary(float *samples, int count) {
+    qsort(samples, (size_t)count, sizeof *samples, compare_float);
+    const double median = quantile(samples, count, 0.5);
+    const double range = quantile(samples, count, 0.9) - quantile(samples, count, 0.1);
+    return (Times){count, median, samples[0], median > 0 ? range / median : 0};
+}
+
+bool times_stable(float *samples, int count) {
+    if (count < STABLE_SAMPLES) return false;
+    qsort(samples, (size_t)count, sizeof *samples, compare_float);
+    /* The number of samples below the true median is binomial(count, 1/2). */
+    const double half_width = 1.96 * sqrt(count) / 2;
+    const int low = (int)floor((count - 1) / 2.0 - half_width);
+    const int high = (int)ceil((count - 1) / 2.0 + half_width);
+    return samples[high] - samples[low] <= 0.01 * quantile(samples, count, 0.5);
+}
+
+static bool finished(Track *track, int reps) {
+    if (reps) return track->count >= reps || track->count == MAX_SAMPLES;
+    if (track->count < LEAST_SAMPLES) return false;
+    return track->total_ms >= BUDGET_MS || track->count == MAX_SAMPLES ||
+           times_stable(track->samples, track->count);
+}
+
+typedef struct Timer {
+    const Device *device;
+    const Problem *problem;
+    const AttentionTensors *tensors;
+    void *workspace;
+    cudaEvent_t start, stop;
+    Buffer flush;
+} Timer;
+
+static bool time_launch(const Timer *t, const Stage *stage, float *ms, Error *error) {
+    return CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, NULL), error) &&
+           CUDA_OK(cudaEventRecord(t->start, NULL), error) &&
+           CUDA_OK(stage->launch(&t->problem->shape, t->tensors, t->workspace, NULL), error) &&
+           CUDA_OK(cudaEventRecord(t->stop, NULL), error) && device_wait(t->device, error) &&
+           CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
+}
+
+static bool warm_up(const Timer *timer, const Stage *stage, Error *error) {
+    double total_ms = 0;
+    for (int i = 0; i < 20 && total_ms < WARM_UP_MS; i++) {
+        float ms;
+        if (!time_launch(timer, stage, &ms, error)) return false;
+        total_ms += ms;
+    }
+    return true;
+}
+
+/* One round of turns after another until every stage is finished. */
+static bool take_turns(const Timer *timer, const Stage *const stages[], int count, int reps,
+                       Track tracks[], int *failed, Error *error) {
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < count; i++) {
+            Track *track = &tracks[i];
+            float ms;
+            if (finished(track, reps)) continue;
+            *failed = i;
+            if (!time_launch(timer, stages[i], &ms, error)) return false;
+            track->samples[track->count++] = ms;
+            track->total_ms += ms;
+            more = true;
+        }
+    }
+    return true;
+}
+
+static bool time_all(const Timer *timer, const Stage *const stages[], int count, int reps,
+                     Track tracks[], int *failed, Error *error) {
+    for (int i = 0; i < count; i++) {
+        *failed = i;
+        if (!warm_up(timer, stages[i], error)) return false;
+    }
+    return take_turns(timer, stages, count, reps, tracks, failed, error);
+}
+
+bool timer_run(const Problem *problem, const AttentionTensors *tensors, void *workspace,
+               const Stage *const stages[], int count, int reps, const Device *device,
+               Times times[], int *failed, Error *error) {
+    Timer timer = {
+        .device = device, .problem = problem, .tensors = tensors, .workspace = workspace};
+    const size_t flush = 2 * device->l2_bytes > LEAST_FLUSH ? 2 * device->l2_bytes : LEAST_FLUSH;
+    Track *tracks = calloc((size_t)count, sizeof *tracks);
+    *failed = -1;
+    if (!tracks) return error_set(error, STATUS_FAIL, "not enough host memory for the times");
+    const bool timed = CUDA_OK(cudaEventCreate(&timer.start), error) &&
+                       CUDA_OK(cudaEventCreate(&timer.stop), error) &&
+                       buffer_create("the L2 flush buffer", flush, &timer.flush, error) &&
+                       time_all(&timer, stages, count, reps, tracks, failed, error);
+    for (int i = 0; timed && i < count; i++)
+        times[i] = times_summary(tracks[i].samples, tracks[i].count);
+    buffer_free(&timer.flush);
+    if (timer.start) cudaEventDestroy(timer.start);
+    if (timer.stop) cudaEventDestroy(timer.stop);
+    free(tracks);
+    return timed;
+}

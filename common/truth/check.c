@@ -1,0 +1,150 @@
+#include "truth/check.h"
+
+#include "base/parallel.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+double check_error(double got, double truth) {
+    if (isnan(truth)) return isnan(got) ? 0 : INFINITY;
+    if (isinf(truth)) return got == truth ? 0 : INFINITY;
+    return fabs(got - truth);
+}
+
+double check_O_error(const Truth *truth, size_t i, double got) {
+    return isnan(got) && truth->nan_too[i] ? 0 : check_error(got, truth->O[i]);
+}
+
+/* error / tolerance with NaN as the largest; an exact result has the ratio 0. */
+static double ratio_of(double error, double tolerance) {
+    if (error == 0) return 0;
+    return isnan(error) ? INFINITY : error / tolerance;
+}
+
+double check_row_tolerance(const Problem *p, const Truth *truth, size_t r) {
+    double low_error = 0, largest = 0;
+    for (size_t i = r * (size_t)p->d; i < (r + 1) * (size_t)p->d; i++) {
+        if (!isfinite(truth->O[i]) || !isfinite(truth->low_O[i])) continue;
+        low_error = fmax(low_error, fabs(truth->low_O[i] - truth->O[i]));
+        largest = fmax(largest, fabs(truth->O[i]));
+    }
+    const double by_logits = isfinite(truth->sensitivity[r]) ? 0x1p-20 * truth->sensitivity[r] : 0;
+    return 2 * low_error + element_ulp(p->type, largest) + by_logits;
+}
+
+double check_lse_tolerance(const Rows *rows, const Truth *truth) {
+    double low_error = 0, largest = 1;
+    for (size_t r = 0; r < rows->count; r++) {
+        if (!isfinite(truth->LSE[r]) || !isfinite(truth->low_LSE[r])) continue;
+        low_error = fmax(low_error, fabs(truth->low_LSE[r] - truth->LSE[r]));
+        largest = fmax(largest, fabs(truth->LSE[r]));
+    }
+    return 2 * low_error + 0x1p-18 * largest;
+}
+
+static void check_O(const Problem *p, const Rows *rows, const Truth *truth, const Outputs *outputs,
+                    CheckResult *result) {
+    const size_t d = (size_t)p->d;
+    double worst = -1;
+    for (size_t r = 0; r < rows->count; r++) {
+        const double tolerance = check_row_tolerance(p, truth, r);
+        for (size_t column = 0; column < d; column++) {
+            const double got = element_to_float(p->type, outputs->O[rows->index[r] * d + column]);
+            const double error = check_O_error(truth, r * d + column, got);
+            const double ratio = ratio_of(error, tolerance);
+            if (!(error <= tolerance)) result->wrong_elements++;
+            if (ratio <= worst) continue;
+            worst = ratio;
+            result->max_error = error;
+            result->tolerance = tolerance;
+        }
+    }
+    result->ratio = worst;
+}
+
+static void check_LSE(const Rows *rows, const Truth *truth, const Outputs *outputs,
+                      CheckResult *result) {
+    double worst = -1;
+    result->lse_tolerance = check_lse_tolerance(rows, truth);
+    for (size_t r = 0; r < rows->count; r++) {
+        const double error = check_error(outputs->LSE[rows->index[r]], truth->LSE[r]);
+        const double ratio = ratio_of(error, result->lse_tolerance);
+        if (!(error <= result->lse_tolerance)) result->wrong_lse++;
+        if (ratio <= worst) continue;
+        worst = ratio;
+        result->lse_error = error;
+    }
+    result->ratio = fmax(result->ratio, worst);
+}
+
+double check_rms_error(const Problem *problem, const Rows *rows, const Truth *truth,
+                       const uint16_t *O) {
+    const size_t d = (size_t)problem->d;
+    double squares = 0, count = 0;
+    for (size_t i = 0; i < rows->count * d; i++) {
+        if (!isfinite(truth->O[i])) continue;
+        const double got = element_to_float(problem->type, O[rows->index[i / d] * d + i % d]);
+        const double error = check_O_error(truth, i, got);
+        squares += error * error;
+        count++;
+    }
+    return count > 0 ? sqrt(squares / count) : 0;
+}
+
+typedef struct Scan {
+    const Problem *problem;
+    const Truth *truth;
+    const Outputs *outputs;
+    atomic_size_t unwritten;
+} Scan;
+
+/* Counts rows first .. end - 1: elements of O that are no numbers, LSE that is NaN or +inf, except
+ * where the inputs give reason for them. */
+static void scan_rows(size_t first, size_t end, void *context) {
+    Scan *scan = context;
+    const size_t d = (size_t)scan->problem->d;
+    const float *LSE = scan->outputs->LSE;
+    size_t unwritten = 0;
+    for (size_t r = first; r < end; r++) {
+        if (!scan->truth->finite[r]) continue;
+        unwritten += elements_not_finite(scan->problem->type, scan->outputs->O + r * d, d);
+        if (LSE) unwritten += !(LSE[r] < INFINITY);
+    }
+    atomic_fetch_add(&scan->unwritten, unwritten);
+}
+
+/* The whole result, less what the compared rows hold of such values. */
+static size_t count_unwritten(const Problem *p, const Rows *rows, const Truth *truth,
+                              const Outputs *outputs) {
+    if (rows->count == rows->total) return 0;
+    Scan all = {.problem = p, .truth = truth, .outputs = outputs}, compared = all;
+    parallel_for(rows->total, 0, scan_rows, &all);
+    for (size_t r = 0; r < rows->count; r++)
+        scan_rows(rows->index[r], rows->index[r] + 1, &compared);
+    return all.unwritten - compared.unwritten;
+}
+
+CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth *truth,
+                          const Outputs *outputs) {
+    CheckResult result = {0};
+    check_O(problem, rows, truth, outputs, &result);
+    result.rms_error = check_rms_error(problem, rows, truth, outputs->O);
+    if (outputs->LSE) check_LSE(rows, truth, outputs, &result);
+    result.unwritten = count_unwritten(problem, rows, truth, outputs);
+    result.pass = !result.wrong_elements && !result.wrong_lse && !result.unwritten;
+    if (result.wrong_elements)
+        snprintf(result.reason, sizeof result.reason,
+                 "%zu of %zu elements of O are wrong: error %.3g, allowed %.3g",
+                 result.wrong_elements, rows->count * (size_t)problem->d, result.max_error,
+                 result.tolerance);
+    else if (result.wrong_lse)
+        snprintf(result.reason, sizeof result.reason,
+                 "%zu of %zu LSE are wrong: error %.3g, allowed %.3g", result.wrong_lse,
+                 rows->count, result.lse_error, result.lse_tolerance);
+    else if (result.unwritten)
+        snprintf(result.reason, sizeof result.reason,
+                 "%zu elements of O or LSE are NaN or inf outside the compared rows",
+                 result.unwritten);
+    return result;
+}

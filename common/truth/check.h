@@ -1,0 +1,60 @@
+/* The verdict on O and LSE.
+ *
+ * O. The tolerance is one number a row, because rows differ: with a causal mask the first rows are
+ * as large as V and the last ones a hundred times smaller, where one tolerance for all would let
+ * a half-wrong row pass. For row r
+ *
+ *     tolerance = 2 * max_c |low_O - O|  +  ulp(max_c |O|)  +  2^-20 * sensitivity
+ *
+ * with O the truth, low_O the low-precision reference (see oracle.h) and ulp the distance of
+ * neighbouring numbers of the element type. The last term is what fp32 logits of this size may
+ * move O; it matters only where logits are in the hundreds.
+ *
+ * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
+ *
+ * Where the truth is infinite or NaN the result must be the same infinity or a NaN; everywhere
+ * else it must be finite. A NaN passes as well where the truth says so (nan_too, see oracle.h).
+ * Rows that were not compared must be finite too, unless their inputs are not: their truth is not
+ * known, but an element that no kernel wrote is still the NaN it was filled with.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "truth/oracle.h"
+
+typedef struct Outputs {
+    const uint16_t *O; /* [batch, heads, seq_q, d], elements of the problem's type */
+    const float *LSE;  /* [batch, heads, seq_q], NULL: not asked for */
+} Outputs;
+
+typedef struct CheckResult {
+    bool pass;
+    double max_error, tolerance; /* of O, in the row that comes closest to its tolerance or exceeds
+                                    it the most; the error is NaN or inf if an element is */
+    double rms_error;            /* of O over the compared rows, see check_rms_error */
+    double lse_error, lse_tolerance;
+    double ratio; /* the larger of error / tolerance of O and of LSE; inf for a NaN */
+    size_t wrong_elements, wrong_lse; /* in the compared rows */
+    size_t unwritten;                 /* NaN or inf in the other rows of O and LSE */
+    char reason[160];                 /* "" if pass */
+} CheckResult;
+
+CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth *truth,
+                          const Outputs *outputs);
+
+/* The root of the mean square of O - truth over the elements of the compared rows whose truth is
+ * finite: the accuracy, where max_error is the safety. NaN or inf if one of them is in O without
+ * reason. O: as in Outputs. */
+double check_rms_error(const Problem *problem, const Rows *rows, const Truth *truth,
+                       const uint16_t *O);
+
+/* The parts of the rule, for explain.c: |got - truth| of one number (0 for the infinity or the NaN
+ * that is due, NaN or inf where only one of the two is), right if `error <= tolerance`, which a NaN
+ * fails; the same for element i of truth->O; and the tolerance of O in compared row r and of LSE.
+ */
+double check_error(double got, double truth);
+double check_O_error(const Truth *truth, size_t i, double got);
+double check_row_tolerance(const Problem *problem, const Truth *truth, size_t r);
+double check_lse_tolerance(const Rows *rows, const Truth *truth);
+
+#endif

@@ -1,0 +1,48 @@
+/* The truth: attention in fp64 on the CPU, for chosen rows, and beside it what an honest
+ * low-precision computation gives, which is the yardstick for errors.
+ *
+ *     S_j = scale * q . K_j          m = max_j S_j            w_j = exp(S_j - m)
+ *     O = sum_j w_j V_j / sum_j w_j  LSE = m + log(sum_j w_j)
+ *
+ * over the keys that the row sees. No key, or only logits of -inf: O = 0, LSE = -inf. Otherwise
+ * IEEE arithmetic decides: a logit of NaN or +inf makes the whole row NaN. An inf or NaN in V_j
+ * reaches O only if w_j is not 0. A kernel may fall behind that: on tensor cores a key that has no
+ * weight, masked or not, is still multiplied, and 0 * inf is NaN. So a NaN is right as well in a
+ * column in which V of the KV head holds an inf or NaN (attention.h), and nowhere else.
+ *
+ * The low-precision reference follows FlashAttention-2 (Dao 2023, Algorithm 1) as a kernel with
+ * tensor cores does: products and sums in fp32; w_j 0 below 2^-120, for a kernel flushes
+ * subnormals, and rounded to the element type, at a sixteenth of its size (stage 13 leaves room for
+ * keys that outweigh the first), before it meets V; the sum of w_j in fp32 before that rounding; O
+ * rounded to the element type.
+ */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include "truth/inputs.h"
+#include "truth/rows.h"
+
+typedef struct Truth {
+    double *O;           /* [rows, d] */
+    double *LSE;         /* [rows] */
+    double *low_O;       /* [rows, d], the low-precision reference, rounded to the element type */
+    double *low_LSE;     /* [rows] */
+    double *sensitivity; /* [rows] max_j |S_j| * max_c sum_j P_j |V_jc|: how far O moves if logits
+                            change by a relative error of 1 */
+    bool *nan_too;       /* [rows, d] NaN is right, too */
+    bool *finite;        /* [all rows of the problem] no inf or NaN in the row's q nor in K and V of
+                            its KV head, so none is due in its O; NULL if all rows are compared */
+} Truth;
+
+/* One row in fp64. q: [d], K and V: [keys, d], scratch: [keys + d]; results O: [d] and, one number
+ * each, LSE and sensitivity as in Truth. */
+void oracle_row(const double *q, const double *K, const double *V, int keys, int d, double scale,
+                double *scratch, double *O, double *LSE, double *sensitivity);
+
+/* Truth of the rows, by all processors; `scale` multiplies Q K^T. */
+bool oracle_create(const Problem *problem, double scale, const Inputs *inputs, const Rows *rows,
+                   Truth *truth, Error *error);
+
+void oracle_free(Truth *truth);
+
+#endif

@@ -1,0 +1,247 @@
+/* Catches: a check that passes what is wrong. NaN, an element of the wrong row, a small error in a
+ * row of small values, a lost key in LSE, an infinity of the wrong sign, a NaN that spread; and one
+ * that fails what is right: the low-precision reference itself, a NaN that the inputs excuse. */
+#include "test/tap.h"
+#include "truth/check.h"
+#include "truth/explain.h"
+
+#include <stdlib.h>
+
+enum { B = 1, H = 2, N = 200, D = 64 };
+
+typedef struct Sample {
+    Problem problem;
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    uint16_t O[B * H * N * D];
+    float LSE[B * H * N];
+} Sample;
+
+/* The outputs are those of the low-precision reference. */
+static Sample *make(ElementType type, Init init, double work) {
+    Sample *s = calloc(1, sizeof *s);
+    Error error;
+    Rows all;
+    Truth truth;
+    s->problem = (Problem){{B, H, 1, N, N, 0.125f}, D, type, true};
+    inputs_create(&s->problem, init, 0, 1, 0, &s->inputs, &error);
+    rows_choose(&s->problem, 1, 1e12, &all, &error);
+    oracle_create(&s->problem, 0.125, &s->inputs, &all, &truth, &error);
+    for (size_t i = 0; i < B * H * N * D; i++)
+        s->O[i] = element_from_float(type, (float)truth.low_O[i]);
+    for (size_t r = 0; r < B * H * N; r++) s->LSE[r] = (float)truth.low_LSE[r];
+    oracle_free(&truth);
+    rows_free(&all);
+    rows_choose(&s->problem, 1, work, &s->rows, &error);
+    oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
+    return s;
+}
+
+static CheckResult check(const Sample *s) {
+    const Outputs outputs = {s->O, s->LSE};
+    return check_outputs(&s->problem, &s->rows, &s->truth, &outputs);
+}
+
+static void free_sample(Sample *s) {
+    oracle_free(&s->truth);
+    rows_free(&s->rows);
+    inputs_free(&s->inputs);
+    free(s);
+}
+
+static float largest_O(const Sample *s) {
+    float largest = 0;
+    for (int i = 0; i < B * H * N * D; i++)
+        largest = fmaxf(largest, fabsf(element_to_float(s->problem.type, s->O[i])));
+    return largest;
+}
+
+/* Against a truth of 0: half of the columns of the compared rows 0.5, the other rows 1. */
+static void rms(double work) {
+    Sample *s = make(TYPE_FP16, INIT_ZEROS, work);
+    for (size_t i = 0; i < B * H * N * D; i++) s->O[i] = element_from_float(TYPE_FP16, 1);
+    for (size_t r = 0; r < s->rows.count; r++)
+        for (size_t c = 0; c < D; c++)
+            s->O[s->rows.index[r] * D + c] = element_from_float(TYPE_FP16, c % 2 ? 0.5f : 0);
+    is_near(check(s).rms_error, 0.5 * sqrt(0.5), 1e-9, "the RMS error of the compared rows");
+    s->O[s->rows.index[0] * D] = 0x7e00;
+    ok(isnan(check(s).rms_error), "which a NaN makes NaN");
+    s->truth.O[0] = NAN;
+    s->truth.O[1] = INFINITY;
+    const double n = (double)(s->rows.count * D);
+    is_near(check(s).rms_error, 0.5 * sqrt((n / 2 - 1) / (n - 2)), 1e-9,
+            "unless no number is due there");
+    free_sample(s);
+}
+
+static void good_passes(ElementType type, Init init) {
+    Sample *s = make(type, init, 1e12);
+    const CheckResult result = check(s);
+    ok(result.pass && result.ratio <= 0.5 && result.reason[0] == '\0',
+       "%s %s: the reference passes, at %.2f of what is allowed", element_name(type),
+       init_name(init), result.ratio);
+    free_sample(s);
+}
+
+/* Writes `bits` over one element of O, expects a failure, and puts it back. */
+static void bad_element(Sample *s, size_t index, uint16_t bits, const char *what) {
+    const uint16_t before = s->O[index];
+    s->O[index] = bits;
+    const CheckResult result = check(s);
+    ok(!result.pass && result.wrong_elements == 1 && strstr(result.reason, "1 of 25600 elements"),
+       "%s fails: %s", what, result.reason);
+    s->O[index] = before;
+}
+
+static void bad_lse(Sample *s, float value, const char *what) {
+    const float before = s->LSE[150];
+    s->LSE[150] = value;
+    const CheckResult result = check(s);
+    ok(!result.pass && result.wrong_lse == 1 && strstr(result.reason, "LSE"), "LSE: %s fails: %s",
+       what, result.reason);
+    s->LSE[150] = before;
+}
+
+static void bad_fails(void) {
+    Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
+    const size_t first = 3, late = 199 * D + 5; /* in row 0, which is V_0, and in the last row */
+    const float value = element_to_float(TYPE_FP16, s->O[first]);
+    bad_element(s, first, element_from_float(TYPE_FP16, value + 0.01f * largest_O(s)),
+                "an error of 1% of max |O|");
+    const float small = element_to_float(TYPE_FP16, s->O[late]);
+    bad_element(s, late, element_from_float(TYPE_FP16, small * 1.05f),
+                "an error of 5% of one small element");
+    bad_element(s, late, 0xffff, "an element that was not written");
+    bad_element(s, late, 0x7c00, "an infinity");
+    bad_element(s, 199 * D, s->O[198 * D], "the element of the row before");
+    const double keys = 151;
+    bad_lse(s, (float)(s->LSE[150] + log1p(-1 / keys)), "one key of 151 lost");
+    bad_lse(s, NAN, "NaN");
+    bad_lse(s, INFINITY, "inf");
+    bad_lse(s, -INFINITY, "-inf");
+    ok(check(s).pass, "and without those it passes");
+    free_sample(s);
+}
+
+static void infinities(void) {
+    Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
+    s->truth.LSE[7] = -INFINITY;
+    ok(!check(s).pass, "a finite LSE where -inf is due fails");
+    s->LSE[7] = -INFINITY;
+    ok(check(s).pass, "-inf where -inf is due passes");
+    s->truth.O[9 * D] = INFINITY;
+    s->O[9 * D] = 0x7bff;
+    ok(!check(s).pass, "a large number where inf is due fails");
+    s->O[9 * D] = 0xfc00;
+    ok(!check(s).pass, "-inf where inf is due fails");
+    s->O[9 * D] = 0x7c00;
+    ok(check(s).pass, "inf where inf is due passes");
+    s->truth.O[9 * D] = NAN;
+    ok(!check(s).pass, "inf where NaN is due fails");
+    s->O[9 * D] = 0x7e00;
+    ok(check(s).pass, "NaN where NaN is due passes");
+    s->truth.low_O[11 * D] = INFINITY;
+    s->O[11 * D + 1] = 0x7000;
+    ok(!check(s).pass, "an infinite reference does not excuse its row");
+    free_sample(s);
+}
+
+static void unchecked_rows(void) {
+    Sample *s = make(TYPE_BF16, INIT_NORMAL, 64.0 * 100 * 40);
+    size_t left_out = 0;
+    while (left_out < s->rows.count && s->rows.index[left_out] == left_out) left_out++;
+    ok(s->rows.count < 100 && check(s).pass, "%zu of 400 rows compared: passes", s->rows.count);
+    s->O[left_out * D + 1] = 0xffff;
+    const CheckResult result = check(s);
+    ok(!result.pass && result.unwritten == 1, "a NaN in a row that was not compared: %s",
+       result.reason);
+    s->O[left_out * D + 1] = 0;
+    s->LSE[left_out] = NAN;
+    ok(check(s).unwritten == 1, "or in its LSE");
+    free_sample(s);
+}
+
+/* A NaN in V_150, column 7: rows 150 .. 199 must have it in column 7, the others may. */
+static void nan_in_V(void) {
+    Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
+    Error error;
+    const size_t sees = 170 * D + 7, before = 20 * D + 7;
+    s->inputs.V[150 * D + 7] = 0x7e00;
+    oracle_free(&s->truth);
+    oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
+    ok(check(s).wrong_elements == 2 * 50, "a NaN that is due in 50 rows of two heads is missed");
+    for (size_t r = 0; r < H * N; r++)
+        if (r % N >= 150) s->O[r * D + 7] = 0x7e00;
+    ok(check(s).pass, "NaN in every row that sees the key passes");
+    const uint16_t due = s->O[sees];
+    s->O[sees] = 0x3c00;
+    ok(!check(s).pass, "a number there fails");
+    s->O[sees] = due;
+    const uint16_t number = s->O[before];
+    s->O[before] = 0x7e00;
+    ok(check(s).pass, "NaN in a row of that head before the key passes, too");
+    s->O[before] = 0x7c00;
+    ok(!check(s).pass, "an infinity there fails");
+    s->O[before] = (uint16_t)(number ^ 0x8000);
+    ok(!check(s).pass, "a wrong number there fails");
+    s->O[before] = number;
+    bad_element(s, before + 1, 0x7e00, "NaN in the column beside it");
+    s->LSE[20] = NAN;
+    ok(check(s).wrong_lse == 1, "NaN in LSE fails");
+    free_sample(s);
+}
+
+/* Rows that were not compared and whose q or keys are not finite may be NaN. */
+static void excused_rows(void) {
+    Sample *s = make(TYPE_BF16, INIT_NORMAL, 64.0 * 100 * 40);
+    Error error;
+    size_t left_out = 0;
+    while (s->rows.index[left_out] == left_out) left_out++;
+    s->inputs.Q[left_out * D] = 0x7fc0;
+    oracle_free(&s->truth);
+    oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
+    for (size_t c = 0; c < D; c++) s->O[left_out * D + c] = 0x7fc0;
+    s->LSE[left_out] = NAN;
+    ok(check(s).pass, "a NaN that comes from a q that was not compared passes");
+    size_t other = left_out + 1;
+    for (size_t i = 0; i < s->rows.count; i++) other += s->rows.index[i] == other;
+    s->O[other * D] = 0x7fc0;
+    is_int((long long)check(s).unwritten, 1, "a NaN in another row does not");
+    free_sample(s);
+}
+
+/* Rows 70 .. 127, columns 16 .. 31 of head 1 are wrong: the text must show just that. */
+static void explanation(void) {
+    Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
+    char text[8192] = "";
+    for (int row = 70; row < 128; row++)
+        for (int column = 16; column < 32; column++) s->O[(N + row) * D + column] = 0x4400;
+    FILE *out = fmemopen(text, sizeof text, "w");
+    const Outputs outputs = {s->O, s->LSE};
+    explain_failure(out, &s->problem, &s->rows, &s->truth, &outputs);
+    fclose(out);
+    ok(strstr(text, "O   batch 0 head 1 row 70 column 16: expected"), "names the first mismatch");
+    ok(strstr(text, "rows     64-127    |.+..|"), "maps the wrong tile");
+    ok(strstr(text, "rows    128-191    |....|"), "and the right one after it");
+    ok(strstr(text, " 0:3/26 "), "counts the rows by their place in a fragment");
+    ok(strstr(text, "heads with a wrong row: 1 of 2"), "counts the heads");
+    if (tap_failed) printf("# %s\n", text);
+    free_sample(s);
+}
+
+int main(void) {
+    rms(1e12);
+    rms(1e5);
+    for (int init = 0; init < INITS; init++) {
+        good_passes(TYPE_FP16, (Init)init);
+        good_passes(TYPE_BF16, (Init)init);
+    }
+    bad_fails();
+    infinities();
+    unchecked_rows();
+    nan_in_V();
+    excused_rows();
+    explanation();
+    return done_testing();
+}

@@ -1,0 +1,26 @@
+# Counters side by side, from the objects of the learner's kernel and of the reference; <-- where
+# there are 5 % more (of tensor-core instructions, also where there are 5 % less), and then exit 1.
+# Use: awk -f tools/plot/field.awk -f tools/exercise/exercise.awk
+
+{ object[NR] = $0 }
+
+function row(key, text,    yours, reference, mark) {
+    yours = field(object[1], key) + 0
+    reference = field(object[2], key) + 0
+    mark = yours > 1.05 * reference || (key ~ /^mma/ && yours < 0.95 * reference)
+    printf "%-28s %13d %13d%s\n", text, yours, reference, mark ? "  <--" : ""
+    worse += mark
+}
+
+END {
+    if (NR != 2) exit 2
+    printf "%-28s %13s %13s\n", "", "yours", "reference"
+    row("warp_instructions", "instructions of warps")
+    row("mma_instructions", "tensor-core instructions")
+    row("barriers", "barriers")
+    row("global_load_units", "sectors loaded")
+    row("global_store_units", "sectors stored")
+    row("shared_load_units", "wavefronts of shared loads")
+    row("shared_store_units", "wavefronts of shared stores")
+    exit worse > 0
+}

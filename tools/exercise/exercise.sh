@@ -1,0 +1,248 @@
+#!/usr/bin/env bash
+# Exercises: a stage to be written by the learner, from the stage before it.
+#
+#   tools/exercise/exercise.sh start STAGE
+#       makes work/07_swizzle/kernel.cu, for 07_swizzle
+#   tools/exercise/exercise.sh grade STAGE KERNEL PROGRAM
+#       says what holds of KERNEL and what does not
+#   tools/exercise/exercise.sh check STAGE KERNEL
+#       refuses a KERNEL from an older ladder
+#
+# PROGRAM is build/attention.
+#
+# The stages once had other numbers and names. A folder work/NN_name is from then if there is no
+# stage NN_name today: `start`, `grade` and `check` refuse it, and nothing changes what is in it.
+#
+# `start` never overwrites a file. `grade` needs no GPU: the kernel runs on the simulator. Neither
+# the compiler nor the kernel nor its host code can make it fail: what they do wrong is the answer.
+# Environment of grade: MAKE; DIR, where the Makefile builds KERNEL's variants, and VARIANTS;
+# REFERENCE, the built stage to compare counters with; CHECK, the command that checks signatures,
+# and LAB, what to make before it; LIMIT, the seconds that one step may take (default 300).
+# Exit: 0 all holds, 1 something does not, 2 there is nothing to start from or to grade, 64 bad
+# usage.
+set -uo pipefail
+
+here=$(dirname "$0")
+fail() { # fail CODE TEXT
+    echo "$2" >&2
+    exit "$1"
+}
+
+# header KERNEL: its header, without the first line.
+header() { sed -n '1d; /^\/\//!q; p' "$1"; }
+
+# before STAGE: the stage before it, nothing for the first.
+before() { printf '%s\n' stages/[0-9][0-9]_* | sed 's,.*/,,' | grep -B1 -x "$1" | grep -vx "$1"; }
+
+# older FOLDER: ends with what there is to say of work/FOLDER, which is from an older ladder.
+older() {
+    local number=${1%%_*} idea=${1#*_} kernel=work/old_$1/kernel.cu today moved now use
+    today=$(find stages -maxdepth 1 -name "${number}_*" -printf '%f' | cut -d_ -f2-)
+    moved=$(find stages -maxdepth 1 -name "[0-9][0-9]_$idea" -printf '%.2f')
+    now="there is no stage $number today"
+    [ -z "$today" ] || now="stage $number is $today today"
+    if [ -n "$moved" ]; then
+        now+=", and $idea is stage $moved"
+        use="make stage$moved grade KERNEL=$kernel grades it"
+    else
+        now+=", and no stage is called $idea"
+        use="KERNEL=$kernel is taken as the stage that you name with it"
+    fi
+    fail 64 "work/$1 is from an older ladder and stays as it is: $now;\
+ to go on, rename the folder, for example to work/old_$1: then $use"
+}
+
+# check STAGE KERNEL: returns unless KERNEL is in a folder of an older ladder, or is not there while
+# such a folder has the number of STAGE.
+check() {
+    local stage=$1 kernel folder
+    kernel=$(realpath -ms -- "$2")
+    kernel=${kernel#"$(realpath -ms work)/"}
+    folder=${kernel%%/*}
+    if [[ $folder == [0-9][0-9]_* && -d work/$folder && ! -d stages/$folder ]]; then
+        older "$folder"
+    fi
+    [ "$kernel" = "$stage/kernel.cu" ] && [ ! -e "work/$kernel" ] || return 0
+    for folder in "work/${stage%%_*}"_*/; do
+        folder=$(basename "$folder")
+        if [[ -d work/$folder && ! -d stages/$folder ]]; then older "$folder"; fi
+    done
+}
+
+start() {
+    local stage=$1 number=${1%%_*} name=${1#*_} from kernel=work/$1/kernel.cu fresh linked
+    check "$stage" "$kernel"
+    [ ! -e "$kernel" ] || fail 2 "$kernel is there already, and stays: move it away to start again."
+    from=$(before "$stage") || fail 2 "$stage is the first stage: there is none to start from."
+    mkdir -p "work/$stage" && fresh=$(mktemp "work/$stage/XXXXXX") || exit 2
+    {
+        echo "// Exercise $number: $name"
+        header "stages/$stage/kernel.cu" |
+            sed -E 's,^// Idea:    ,// Task:    ,; s,^// Before:  ,// Because: ,'
+        cat <<END
+//
+// What follows is stage ${from%%_*}, ${from#*_}, as it stands: change it until all holds of
+//     make stage$number grade
+// On the way, make stage$number run KERNEL=$kernel and all other commands take it too.
+END
+        sed '1,/^[^/]/{/^\/\//d}' "stages/$from/kernel.cu"
+    } >"$fresh"
+    chmod 644 "$fresh"
+    # A link fails where a file has appeared meanwhile; a rename would take its place.
+    ln "$fresh" "$kernel" 2>/dev/null
+    linked=$?
+    rm -f "$fresh"
+    [ $linked -eq 0 ] || fail 2 "$kernel is there already, and stays."
+    echo "$kernel: stage ${from%%_*}, with the task of stage $number in its header"
+}
+
+# ---- grade ---------------------------------------------------------------------------------------
+
+# attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
+# In the background, for `timeout` keeps it in a process group of its own, which no Ctrl-C reaches.
+attempt() {
+    timeout -k 5 "${LIMIT:-300}" "$@" >"$log" 2>&1 </dev/null &
+    wait $!
+    code=$?
+}
+
+# why: a sentence about an exit code that is not the program's own.
+why() {
+    if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
+        echo "it did not end within ${LIMIT:-300} s: a loop in the kernel or in attention_launch" \
+            "that never ends?"
+    elif [ "$code" -gt 128 ]; then
+        echo "the program crashed (signal $(kill -l $((code - 128)))): what runs on the host is" \
+            "at fault, attention_launch or its neighbours; do they read what is not there?"
+    fi
+}
+
+# holds WHAT, fails WHAT [FILTER...]: one line of the answer, and for a failure what the log says.
+holds() { printf '  holds  %s\n' "$1"; }
+fails() {
+    printf '  FAILS  %s\n' "$1"
+    shift
+    worst=1
+    { why && "${@:-cat}" <"$log"; } | awk 'NF && n++ < 24 { print "         " $0 }'
+}
+
+skips() { printf '  --     %s\n' "$1"; }
+
+# told: what the simulator says of a kernel, without the harness's own lines.
+told() { grep -vE '^(device|problem|checked|simulated:|attention:|stage  |global and|grid:) '; }
+
+compiles() {
+    local so=() variant
+    local make=("$MAKE" --no-print-directory -j"$(nproc)" "stage${stage%%_*}" KERNEL="$kernel")
+    for variant in $VARIANTS; do so+=("$DIR/$variant.so"); done
+    # One first: an error in all variants is told once.
+    attempt "${make[@]}" "${so[0]}"
+    [ "$code" -ne 0 ] || attempt "${make[@]}" "${so[@]}"
+    if [ "$code" -eq 0 ]; then
+        holds "it compiles in all ${#so[@]} variants"
+    else
+        fails "it compiles" grep -vE '^(nvcc|make)'
+        return 1
+    fi
+}
+
+races() {
+    local order shape keys what
+    for order in late early; do
+        for shape in "N=130 NKV=400 CAUSAL=0" "N=130 NKV=400 CAUSAL=1" "N=400 NKV=100 CAUSAL=1"; do
+            read -ra keys <<<"B=1 H=2 HKV=1 $shape"
+            attempt env SIM_ASYNC=$order SIM_RACE=1 "$program-sim" run DEVICE=sim "${keys[@]}" \
+                D=128 DTYPE=fp16 "$DIR"
+            [ "$code" -eq 0 ] && continue
+            what="right results"
+            ! grep -q '^ptxsim:' "$log" || what="no race, no access out of bounds"
+            fails "$what: copies $order, ${keys[*]}" told
+            return 1
+        done
+    done
+    holds "no race, no access out of bounds, with copies late and early"
+}
+
+# The grid takes a minute or two: its lines of progress come through, on stderr.
+results() {
+    : >"$log"
+    tail -f --pid=$$ "$log" > >(grep --line-buffered '^grid: ' >&2) 2>/dev/null &
+    local progress=$!
+    attempt "$program-sim" grid DEVICE=sim GRID=small "$DIR"
+    { kill $progress && wait $progress; } 2>/dev/null
+    if [ "$code" -eq 0 ]; then
+        holds "right results on the grid: $(sed -n 's/.* \([0-9]* cases\),.*/\1/p' "$log")"
+    else
+        fails "right results on the grid" told
+    fi
+}
+
+# first_variant: of what was said of several variants, that of the first which differs.
+first_variant() {
+    awk '/^not ok/ { variants++ }
+        variants == 1 && /^(not ok|#)/ { sub(/^(not ok [0-9]+ -|#) /, ""); print }
+        END { if (variants > 1) print "and " variants - 1 " more variants" }'
+}
+
+signature() {
+    if [ ! -f "stages/$stage/expect.sass" ]; then
+        skips "the signature: stage ${stage%%_*} has none"
+        return
+    fi
+    # shellcheck disable=SC2086 # a list
+    attempt "$MAKE" --no-print-directory "stage${stage%%_*}" $LAB
+    [ "$code" -ne 0 ] || attempt bash -c "$CHECK \"\$@\"" check "$DIR"/*.so
+    if [ "$code" -eq 0 ]; then
+        holds "the signature, stages/$stage/expect.sass, in all variants"
+    elif [ "$code" -eq 1 ]; then
+        fails "the signature, stages/$stage/expect.sass" first_variant
+    else
+        skips "the signature: $(grep -v '^make' "$log" | tail -n 1)"
+    fi
+}
+
+counters() {
+    local run=("$program-sim" run DEVICE=sim B=1 H=2 HKV=1 N=256 D=128 DTYPE=fp16 CAUSAL=0)
+    attempt "${run[@]}" FORMAT=json "$DIR" "$REFERENCE"
+    grep '^{' "$log" | awk -f "$here/../plot/field.awk" -f "$here/exercise.awk" >"$log.table"
+    code=${PIPESTATUS[1]}
+    mv "$log.table" "$log"
+    if [ "$code" -eq 0 ]; then
+        holds "the counters, no more than 5 % above the reference's"
+        sed 's/^/         /' "$log"
+    else
+        fails "the counters, no more than 5 % above the reference's"
+        echo "         lines to look at (make stage${stage%%_*} annotate KERNEL=$kernel shows all):"
+        attempt "${run[@]}" COUNTERS=source "$DIR"
+        grep -B1 '^ *\^ ' "$log" | grep -v '^--' | sed -E 's/^ +/         /'
+    fi
+}
+
+grade() {
+    stage=$1 kernel=$2 program=$3 worst=0
+    check "$stage" "$kernel"
+    [ -f "$kernel" ] ||
+        fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
+    log=$(mktemp)
+    trap 'kill $! 2>/dev/null; rm -f "$log" "$log.table"' EXIT
+    trap 'exit 130' INT TERM
+    echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
+    if compiles; then
+        if races; then
+            results
+            counters
+        else
+            skips "the grid and the counters: first the above"
+        fi
+        signature
+    fi
+    if [ $worst -eq 0 ]; then echo "all holds"; fi
+    exit $worst
+}
+
+case ${1:-}:$# in
+    start:2) start "$2" ;;
+    grade:4) grade "$2" "$3" "$4" ;;
+    check:3) check "$2" "$3" ;;
+    *) fail 64 "usage: exercise.sh start STAGE | grade STAGE KERNEL PROGRAM | check STAGE KERNEL" ;;
+esac

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# The exercises as a learner meets them: `make stageNN start`, `run KERNEL=...`, `grade`.
+# Catches: a learner's file overwritten, a kernel that is wrong in some way and gets a crash, a
+# silence or praise for an answer, a right one that is refused, another kernel run than is named, a
+# kernel from an older ladder that is taken for a stage of today.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+copy=$(mktemp -d)
+log=$copy/log
+trap 'rm -rf "$copy"' EXIT
+count=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$log"
+    fi
+}
+unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH STAGE_DIRS
+
+# A copy of the tree with two small stages, and of what is built of it.
+cp -rp Makefile common tools reference "$copy"
+mkdir -p "$copy/build" "$copy/stages/01_small" "$copy/stages/02_next"
+cp -rp build/toolchain.mk build/flags build/host build/attention build/attention-sim \
+    "$copy/build" || exit 1
+cp -p build/sass build/disassembler.mk "$copy/build" 2>/dev/null
+cp tools/test/small_kernel.cu "$copy/stages/01_small/kernel.cu"
+cd "$copy" || exit 1
+sed '1s,.*,// Stage 02: next,; s/a kernel that compiles quickly, for tests: /the second idea: /' \
+    stages/01_small/kernel.cu >stages/02_next/kernel.cu
+echo 'SHFL > 0' >stages/02_next/expect.sass
+mine=work/02_next/kernel.cu
+run() {
+    make ARCH=sm_80 VARIANTS=d128_fp16_full "$@" >"$log" 2>"$log.err"
+    code=$?
+    cat "$log.err" >>"$log"
+}
+says() { grep -qF -- "$1" "$log"; }
+change() { # change SED: the learner starts afresh and then edits
+    rm -f "$mine"
+    make stage02 start >/dev/null && sed -i "$1" "$mine"
+}
+
+# ---- start ---------------------------------------------------------------------------------------
+run stage02 grade
+ok "grade before start ends with 2" [ $code -eq 2 ]
+ok "and says what to type" says "$mine is not there: make stage02 start makes one"
+run stage01 start
+ok "the first stage has nothing to start from" says "there is none to start from"
+run start
+ok "start without a stage" says "start needs one stage"
+run stage02 start
+ok "start succeeds" [ $code -eq 0 ]
+ok "the file has the stage before in it" cmp -s <(sed '1,/^[^/]/{/^\/\//d}' $mine) \
+    <(sed '1,/^[^/]/{/^\/\//d}' stages/01_small/kernel.cu)
+ok "and the task, all lines of it" grep -qF "// Task:     the second idea: a warp a row," $mine
+ok "to its end" grep -qx "//           and keys straight from global memory." $mine
+echo "// a learner's work" >>$mine
+cp $mine kept
+run stage02 start
+ok "start again ends with 2" [ $code -eq 2 ]
+ok "says why" says "$mine is there already"
+ok "and leaves the file" cmp -s kept $mine
+ok "and nothing beside it" [ "$(find work -type f | wc -l)" -eq 1 ]
+
+# ---- Folders of an older ladder ------------------------------------------------------------------
+# Stage 02 was `small` then, 01 today, and 03 was `gone`.
+mv work kept_work
+mkdir -p work/02_small work/03_gone
+for old in 02_small 03_gone; do echo "// $old, years ago" >work/$old/kernel.cu; done
+untouched() {
+    local old
+    [ "$(find work -type f | wc -l)" -eq "$1" ] || return 1
+    for old in work/*; do grep -qx "// ${old#work/}, years ago" "$old/kernel.cu" || return 1; done
+}
+refused() { # refused FOLDER TEXT ARGUMENT...: make refuses it, in one sentence
+    local folder=$1 text=$2
+    shift 2
+    run "$@"
+    ok "make $*: ends with 2" [ $code -eq 2 ]
+    ok "and says that work/$folder is old" \
+        says "work/$folder is from an older ladder and stays as it is"
+    ok "and: $text" says "$text"
+    ok "in one sentence, and all else that is said is make's" \
+        [ "$(grep -cv '^make: \*\*\* ' "$log")" -eq 1 ]
+}
+for goal in start grade; do
+    refused 02_small "stage 02 is next today, and small is stage 01;" stage02 $goal
+done
+refused 02_small "rename the folder, for example to work/old_02_small: then make stage01 grade" \
+    stage02 run KERNEL=work/02_next/kernel.cu
+for goal in run grade annotate; do
+    refused 02_small "make stage01 grade KERNEL=work/old_02_small/kernel.cu grades it" \
+        stage01 $goal KERNEL=work/02_small/kernel.cu
+done
+refused 02_small "small is stage 01" stage02 count \
+    KERNEL="$PWD/stages/..//work/./02_small/kernel.cu"
+refused 03_gone "there is no stage 03 today, and no stage is called gone; to go on, rename" \
+    stage01 run KERNEL=work/03_gone/kernel.cu
+refused 03_gone "then KERNEL=work/old_03_gone/kernel.cu is taken as the stage that you name" \
+    stage01 tune KERNEL=work/03_gone/kernel.cu
+for words in "start 02_next" "grade 02_next work/02_next/kernel.cu build/attention" \
+    "grade 01_small work/02_small/kernel.cu build/attention" \
+    "check 01_small work/02_small/kernel.cu"; do
+    # shellcheck disable=SC2086 # words
+    tools/exercise/exercise.sh $words >"$log" 2>&1
+    ok "exercise.sh $words: exit 64" [ $? -eq 64 ]
+done
+ok "what was there is there, and nothing else" untouched 2
+
+# After the advice: the old kernel where it is said to go, the new one where the old one was.
+cp stages/01_small/kernel.cu work/02_small/
+mv work/02_small work/old_02_small
+run stage01 run KERNEL=work/old_02_small/kernel.cu DEVICE=sim N=40
+ok "a folder that was renamed can be named" [ $code -eq 0 ]
+run stage02 start
+ok "and start makes the new one" cmp -s kept_work/02_next/kernel.cu \
+    <(cat work/02_next/kernel.cu && echo "// a learner's work")
+mkdir work/02_lost
+run stage02 run KERNEL=$mine DEVICE=sim N=40
+ok "a stage's own folder is taken, with an old one beside it" [ $code -eq 0 ]
+rm $mine
+run stage02 run KERNEL=work/02_none/kernel.cu
+ok "a folder that is not there is not called old" \
+    says "KERNEL=work/02_none/kernel.cu: there is no such file"
+cp stages/01_small/kernel.cu work/02_file.cu
+run stage02 run KERNEL=work/02_file.cu DEVICE=sim N=40
+ok "nor is a file in work/" [ $code -eq 0 ]
+rm -r work
+mv kept_work work
+
+# ---- run KERNEL=... ------------------------------------------------------------------------------
+run stage02 run KERNEL=$mine DEVICE=sim N=40
+ok "the learner's kernel runs" [ $code -eq 0 ]
+ok "and it is the one that was compiled" [ -e build/sm_80/work/02_next/d128_fp16_full.so ]
+sed 's/p.scale/1/' $mine >other.cu
+touch -d '1 hour ago' other.cu
+run stage02 run KERNEL=other.cu DEVICE=sim N=40
+ok "another file, though older, is compiled" says "FAIL"
+run stage02 run KERNEL=none.cu
+ok "a file that is not there" says "KERNEL=none.cu: there is no such file; make stage02 start makes"
+run run KERNEL=$mine
+ok "KERNEL without a stage" says "KERNEL needs one stage"
+
+# ---- grade ---------------------------------------------------------------------------------------
+# The whole grid takes long: here one variant of it, after a line of progress, for which it looks on
+# grade's stderr.
+mv build/attention-sim build/attention-sim.whole
+cat >build/attention-sim <<'END'
+#!/bin/bash
+if [ "$1" = grid ]; then
+    set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
+    echo "grid: case 7 of 49" >&2
+    for ((i = 0; i < 100; i++)); do
+        grep -qx 'grid: case 7 of 49' log.err && touch shown && break
+        sleep 0.1
+    done
+fi
+exec "$0.whole" "$@"
+END
+chmod +x build/attention-sim
+run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+ok "a right kernel: grade succeeds" [ $code -eq 0 ]
+for what in "holds  it compiles" "holds  no race" "holds  right results on the grid: 49 cases" \
+    "holds  the counters" "all holds"; do
+    ok "$what" says "$what"
+done
+ok "the progress of the grid is shown while it runs" [ -e shown ]
+ok "once, outside the answer" [ "$(grep -c 'grid: case 7 of 49' "$log")" -eq 1 ]
+lab=$(grep -c -- '--     the signature' "$log") # 1: there is no disassembler to be had
+if [ "$lab" -eq 0 ]; then
+    ok "holds  the signature" says "holds  the signature"
+    echo 'LDS > 0' >stages/02_next/expect.sass
+else
+    echo "ok $((count += 1)) # SKIP there is no disassembler"
+fi
+
+change 's/int lanes = 16; lanes > 0/int lanes = 16; lanes > 1/'
+run stage02 grade
+ok "a wrong result: it fails" [ $code -eq 2 ]
+ok "and says where" says "expected"
+ok "with the task that is left" says "the grid and the counters: first the above"
+if [ "$lab" -eq 0 ]; then
+    ok "a signature that does not hold" says "stages/02_next/expect.sass:1: LDS > 0"
+else
+    echo "ok $((count += 1)) # SKIP there is no disassembler"
+fi
+
+change 's/^    if (row >= p.seq_q) return;.*//'
+run stage02 grade
+ok "an access out of bounds is named with its line" \
+    says "$mine:$(grep -n 'S += (float)q' $mine | cut -d: -f1)"
+
+change 's/j < end; j++/j < end; j += 0/'
+SIM_BUDGET=100000 run stage02 grade
+ok "an endless loop" says "an endless loop?"
+
+change 's/    flash_fwd<<</    *(volatile int *)8 = 0;\n    flash_fwd<<</'
+run stage02 grade
+ok "host code that crashes" says "the program crashed (signal SEGV): what runs on the host is at"
+
+change 's/    flash_fwd<<</    for (volatile int i = 0; i < 1; i = 0) {}\n    flash_fwd<<</'
+LIMIT=10 run stage02 grade
+ok "host code that hangs" says "it did not end within 10 s"
+
+change 's/float S = 0;/float S = nothing;/'
+run stage02 grade
+ok "a kernel that does not compile" says "FAILS  it compiles"
+ok "the compiler's message, with the line" \
+    says "$mine($(grep -n 'nothing;' $mine | cut -d: -f1)): error: identifier \"nothing\""
+run stage02 run KERNEL=$mine DEVICE=sim
+ok "run shows it too, and ends with 2" [ $code -eq 2 ]
+ok "as nvcc gives it" says 'error: identifier "nothing" is undefined'
+
+change 's/int c = lane; c < D; c += 32/int c = lane * (D \/ 32), n = 0; n < D \/ 32; c++, n++/'
+run stage02 grade KERNEL=$mine VARIANTS="d128_fp16_full d128_fp16_causal"
+ok "more sectors than the reference" grep -q 'sectors loaded .*<--' "$log"
+ok "that alone of the results" says "holds  right results on the grid"
+ok "and the lines to look at" says "lines to look at (make stage02 annotate KERNEL=$mine shows all)"
+ok "with what is wrong with them" grep -qE '^ +\^ .* sectors beyond the ideal' "$log"
+if [ "$lab" -eq 0 ]; then
+    ok "the signature too, where KERNEL names the file" \
+        says "stages/02_next/expect.sass:1: LDS > 0"
+else
+    echo "ok $((count += 1)) # SKIP there is no disassembler"
+fi
+echo "1..$count"

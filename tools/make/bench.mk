@@ -1,0 +1,21 @@
+# What the commands that need a GPU build or ask for first.
+
+# Both head sizes and masks, unless the user chooses.
+chosen = $(if $(filter-out file undefined,$(origin $1)),$($1))
+BENCH_VARIANTS := $(foreach d,$(or $(call chosen,D),64 128),$(foreach c,\
+    $(or $(call chosen,CAUSAL),0 1),d$d_$(DTYPE)_$(if $(filter 1,$c),causal,full)))
+
+# Without a GPU, or Nsight Compute, a command says so before it builds.
+gpu:
+	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(filter-out stage%,$(MAKECMDGOALS)) needs a GPU," \
+	    "and nvidia-smi finds none" >&2; exit 2; }
+ncu: gpu
+	@. tools/profile/nsight.sh; need_ncu
+
+# The roofs of the GPU are measured by a program of its own, with wgmma where there is such.
+PEAKS_ARCH := $(if $(filter sm_90,$(ARCH)),sm_90a,$(ARCH))
+PEAKS := build/$(PEAKS_ARCH)/peaks
+$(PEAKS): tools/roofline/peaks.cu build/toolchain.mk
+	@mkdir -p $(@D); echo "nvcc  $< ($(PEAKS_ARCH))" >&2
+	@$(NVCC) -std=c++17 -O3 -gencode arch=compute_$(PEAKS_ARCH:sm_%=%),code=$(PEAKS_ARCH) $< -o $@ \
+	    -cudart shared -L$(CUDA_LIB) -Xlinker -rpath,$(CUDA_LIB)

@@ -1,0 +1,27 @@
+# Harness: build/attention on the CUDA runtime, build/attention-sim on the simulator.
+objects = $(patsubst %.c,build/host/%.o,$(wildcard $(addsuffix /*.c,$1)))
+HARNESS := $(call objects,common/base common/truth common/device common/cli)
+PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/memory ops report \
+    cuda))
+build/host/%.o: %.c build/flags/host build/toolchain.mk
+	@mkdir -p $(@D); echo "cc    $<" >&2
+	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon \
+	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@
+build/attention: $(HARNESS)
+	@echo "link  $@" >&2
+	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
+build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
+	@echo "link  $@" >&2
+	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+-include $(wildcard $(addprefix build/host/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
+PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/attention-sim)
+
+# The inputs and the truth as a library, for reference/peers.py.
+TRUTH_SOURCES := $(foreach s,cli/library cli/options truth/init truth/model_inputs truth/inputs \
+    truth/rows truth/oracle truth/check truth/problem base/element base/generator base/parallel \
+    base/error,common/$s.c)
+export TRUTH := build/libtruth.so
+$(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
+	@mkdir -p $(@D); echo "link  $@" >&2
+	@$(CC) $(CFLAGS) $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
+	    -shared $(TRUTH_SOURCES) -lm -o $@

@@ -1,0 +1,47 @@
+# SASS lab: what the compiler made of the stages; no GPU is needed.
+SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
+SASS := $(call objects,tools/sass tools/sass/analysis tools/sass/commands)
+LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
+build/sass: $(SASS) build/host/common/base/error.o
+	@echo "link  $@" >&2
+	@$(CC) -rdynamic $^ -ldl -o $@
+build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
+	@mkdir -p $(@D)
+	@$(CC) -rdynamic $^ -ldl -lm -o $@
+build/disassembler.mk: build/toolchain.mk
+	@tools/toolchain/toolchain.sh --disassembler $@
+
+# Before a command: the disassembler that build/disassembler.mk names, in its environment.
+LAB := build/sass build/disassembler.mk
+LAB_RUN = export $$(sed 's/ := /=/' build/disassembler.mk) && build/sass
+LAB_FORWARD = $(strip $(foreach v,FORMAT LINE INSTR PTX CLEAN,$(if $($v),'$v=$($v)')))
+
+# A stage asked for by name does not silently become one for another architecture.
+named = $(foreach n,$(STAGE_GOALS) $(FROM) $(TO),$(call stage_of,$n))
+ARCH_GIVEN := $(filter command environment,$(firstword $(origin ARCH)))
+ifneq ($(ARCH_GIVEN),)
+$(foreach s,$(filter $(SM_90A),$(named)),$(if $(filter-out sm_90a,$(ARCH)),\
+    $(error $s needs sm_90a: ARCH must be one of: sm_90a; not '$(ARCH)')))
+endif
+
+# Signatures are checked for both generations: every variant of a stage for its own architecture,
+# and of those that run on both also SASS_VARIANTS for the other. ARCH=... checks that one alone,
+# KERNEL=... the variant asked for.
+SASS_VARIANTS ?= d128_fp16_full
+signed = $(if $(filter $1,$(SM_90A)),$(VARIANTS:%=build/sm_90a/$1/%.so),$(if $(ARCH_GIVEN),\
+    $(VARIANTS:%=build/$(ARCH)/$1/%.so),\
+    $(VARIANTS:%=build/sm_80/$1/%.so) $(SASS_VARIANTS:%=build/sm_90a/$1/%.so)))
+SIGNED := $(strip $(if $(KERNEL),$(KERNELS),$(foreach s,$(SELECTED),$(call signed,$s))))
+BASELINE := $(strip $(foreach s,$(STAGES),\
+    build/$(if $(filter $s,$(SM_90A)),sm_90a,sm_80)/$s/d128_fp16_full.so))
+$(foreach s,$(filter-out $(SM_90A),$(STAGES)),$(foreach a,$(filter-out $(ARCH),sm_80 sm_90a),\
+    $(eval $(call kernel_rule,$a,$s))))
+test: build/sass $(SIGNED)
+test: export SIGNED := $(SIGNED)
+test: export BASELINE := $(BASELINE)
+
+# Of the stages before those shown come the differences, each built for its own architecture.
+STEPS := $(join $(patsubst %,%:,$(sort $(STAGES))),$(wordlist 2,99,$(sort $(STAGES))))
+before = $(patsubst %:$1,%,$(filter %:$1,$(STEPS)))
+LADDER := $(sort $(SELECTED_DIRS) \
+    $(foreach s,$(SELECTED),$(foreach b,$(call before,$s),$(call dir_of,$b))))

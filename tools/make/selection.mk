@@ -1,0 +1,20 @@
+# Commands of one stage, and KERNEL=... in place of its own file.
+one_stage = $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error $1 needs one stage: make stage07 $1))
+$(foreach g,$(filter tune start grade,$(MAKECMDGOALS)),$(call one_stage,$g))
+ifneq ($(filter html,$(FORMAT)),)
+$(foreach g,$(filter annotate,$(MAKECMDGOALS)),$(call one_stage,$g FORMAT=html))
+endif
+
+# KERNEL=work/07_swizzle/kernel.cu in place of the selected stage's own file, for every command.
+ifneq ($(filter grade,$(MAKECMDGOALS)),)
+KERNEL ?= work/$(SELECTED)/kernel.cu
+endif
+ifdef KERNEL
+$(if $(filter 1,$(words $(STAGE_GOALS))),,$(error KERNEL needs one stage, as in make stage07 run))
+REFUSED := $(shell tools/exercise/exercise.sh check $(SELECTED) '$(KERNEL)' 2>&1)
+$(if $(REFUSED),$(error $(REFUSED)))
+$(if $(filter grade,$(MAKECMDGOALS))$(wildcard $(KERNEL)),,\
+    $(error KERNEL=$(KERNEL): there is no such file; make $(STAGE_GOALS) start makes one))
+REFERENCE := $(SELECTED_DIRS)
+SELECTED_DIRS := build/$(call arch_of,$(SELECTED))/work/$(SELECTED)
+endif

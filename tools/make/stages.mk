@@ -1,0 +1,32 @@
+# Stages: every folder stages/NN_name is one; `stage07` in the goals selects it.
+STAGES := $(notdir $(wildcard stages/[0-9][0-9]_*))
+NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
+stage_of = $(if $1,$(filter $(patsubst stage%,%,$1)_%,$(STAGES)))
+
+STAGE_GOALS := $(filter stage%,$(MAKECMDGOALS))
+SELECTED := $(or $(foreach g,$(STAGE_GOALS),$(call stage_of,$g)),$(STAGES))
+$(foreach g,$(STAGE_GOALS),$(if $(call stage_of,$g),,\
+    $(error there is no $g: the stages are $(addprefix stage,$(NUMBERS)))))
+
+is_one_of = $(and $(filter 1,$(words $($1))),$(filter $($1),$2))
+one_of = $(if $($1),$(if $(is_one_of),,$(error $1 must be one of: $2; not '$($1)')))
+$(if $(filter trace,$(MAKECMDGOALS)),,$(call one_of,D,64 128))
+$(call one_of,DTYPE,fp16 bf16)
+$(call one_of,CAUSAL,0 1)
+$(call one_of,DEVICE,auto gpu sim)
+
+VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$d_$t_$m)))
+VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)
+FORWARD = $(foreach v,$(OPTIONS),$(if $(filter-out file undefined,$(origin $v)),'$v=$($v)'))
+
+# The architecture: the GPU's own, else the oldest that the stages serve. A stage whose header says
+# `needs sm_90a` is built for that and nothing else.
+ifndef ARCH
+ARCH := sm_$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap --format=csv,noheader \
+    2>/dev/null | tr -d .); [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 80 ]] && echo $$cc || echo 80)
+endif
+SM_90A := $(patsubst stages/%/kernel.cu,%,\
+    $(shell grep -l 'needs sm_90a' $(STAGES:%=stages/%/kernel.cu)))
+arch_of = $(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))
+dir_of = build/$(call arch_of,$1)/$1
+SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))

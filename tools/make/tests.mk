@@ -1,0 +1,23 @@
+# Tests: C programs and scripts that speak TAP, beside what they test.
+LIBHARNESS := $(filter-out %/main.o %/no_simulator.o,$(HARNESS))
+FAKE := build/host/common/test/fake_runtime.o
+C_TESTS := $(patsubst %.c,build/test/%,\
+    $(wildcard common/*/test/test_*.c tools/*/test/test_*.c tools/*/*/test/test_*.c))
+SCRIPT_TESTS := $(wildcard common/*/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
+build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simulator.o
+	@rm -f $@; ar rcs $@ $^
+build/host/tools/libptxsim.a: $(PTXSIM)
+	@rm -f $@; ar rcs $@ $^
+build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.a
+	@mkdir -p $(@D)
+	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
+	@mkdir -p $(@D)
+	@$(CC) -pthread $^ -ldl -lm -o $@
+
+# The program that makes mutants, for `make mutate` and its tests.
+MUTATE := $(call objects,tools/mutate)
+build/mutate: $(MUTATE) build/host/common/base/error.o
+	@echo "link  $@" >&2
+	@$(CC) $^ -o $@
+test: build/mutate

@@ -1,0 +1,22 @@
+# Variables: on the command line, as in `make stage07 run N=1024 CAUSAL=1`.
+# Sizes left empty take the harness's defaults, which depend on the device.
+D ?= 128
+DTYPE ?= fp16
+CAUSAL ?= 0
+DEVICE ?= auto
+GPU ?= 0
+OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS \
+           GRID RUNS LIMIT SECONDS
+
+# make itself would pass over a misspelt variable in silence, such as n=300.
+GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\
+    $(patsubst %:,%,$(firstword $(subst =, ,$v))))))
+$(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
+    [[ $$v != *[a-z]* ]] && grep -qw "$$v" Makefile tools/make/*.mk || echo "$$v"; done)),\
+    $(error there is no variable $v: bare make lists them))
+
+CC ?= gcc
+CFLAGS ?= -O2 -g
+HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP
+NVCC_FLAGS := -std=c++17 -O3 -lineinfo --compress-mode=none -Xcompiler -fPIC -shared -cudart none \
+              -MMD -Icommon

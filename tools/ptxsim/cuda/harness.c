@@ -1,0 +1,130 @@
+/* common/device/counters.h and simulator.h beside the simulator: the harness asks here what the
+ * kernels did, and for another order of things. */
+#include "device/counters.h"
+#include "device/simulator.h"
+
+#include <stdlib.h>
+
+#include "cuda/registry.h"
+#include "report/annotate.h"
+#include "report/summary.h"
+
+bool counters_simulated(void) { return true; }
+
+void counters_reset(void) { registry_reset_counters(); }
+
+/* ---- Snapshots ------------------------------------------------------------------------------- */
+
+/* A snapshot that owns its arrays. Files are numbered anew, since every module has its own. */
+typedef struct Snapshot {
+    CountsSnapshot counts;
+    KernelCounts *kernel;
+    const char **file;
+    InstructionInfo **info; /* [kernels] */
+} Snapshot;
+
+static size_t count_kernels(void) {
+    size_t kernels = 0;
+    for (const Module *m = registry_modules(); m; m = m->next)
+        for (int i = 0; i < m->kernels; i++) kernels += m->kernel[i].totals.launches > 0;
+    return kernels;
+}
+
+static size_t count_files(void) {
+    size_t files = 0;
+    for (const Module *m = registry_modules(); m; m = m->next) files += (size_t)m->ptx->files;
+    return files;
+}
+
+static InstructionInfo *renumbered(const Kernel *k, size_t first_file) {
+    InstructionInfo *info = calloc((size_t)k->ops, sizeof *info);
+    for (int i = 0; info && i < k->ops; i++) {
+        info[i] = k->info[i];
+        if (info[i].file >= 0) info[i].file += (int)first_file;
+    }
+    return info;
+}
+
+static void add_module(Snapshot *s, const Module *m) {
+    CountsSnapshot *counts = &s->counts;
+    for (int i = 0; i < m->kernels; i++) {
+        const Kernel *k = &m->kernel[i];
+        if (!k->totals.launches) continue;
+        s->info[counts->kernels] = renumbered(k, counts->files);
+        s->kernel[counts->kernels] = k->totals;
+        s->kernel[counts->kernels].info = s->info[counts->kernels];
+        counts->kernels++;
+    }
+    for (int i = 0; i < m->ptx->files; i++)
+        s->file[counts->files++] = m->ptx->file[i] ? m->ptx->file[i] : "";
+}
+
+static void drop_snapshot(Snapshot *s) {
+    for (size_t i = 0; i < s->counts.kernels; i++) free(s->info[i]);
+    free(s->kernel);
+    free(s->file);
+    free(s->info);
+}
+
+/* False if there are no counters, or no memory for them. */
+static bool take_snapshot(Snapshot *s) {
+    const size_t kernels = count_kernels();
+    *s = (Snapshot){0};
+    s->kernel = calloc(kernels + 1, sizeof *s->kernel);
+    s->file = calloc(count_files() + 1, sizeof *s->file);
+    s->info = calloc(kernels + 1, sizeof *s->info);
+    if (kernels == 0 || !s->kernel || !s->file || !s->info) {
+        drop_snapshot(s);
+        return false;
+    }
+    for (const Module *m = registry_modules(); m; m = m->next) add_module(s, m);
+    for (size_t i = 0; i < s->counts.kernels; i++) {
+        if (s->info[i]) continue;
+        drop_snapshot(s);
+        return false;
+    }
+    s->counts.kernel = s->kernel;
+    s->counts.file = s->file;
+    return true;
+}
+
+/* ---- The interface --------------------------------------------------------------------------- */
+
+bool counters_read(Counters *counters) {
+    Snapshot snapshot;
+    if (!take_snapshot(&snapshot)) return false;
+    counts_sum(&snapshot.counts, counters);
+    drop_snapshot(&snapshot);
+    return true;
+}
+
+void counters_report(FILE *out) {
+    Snapshot snapshot;
+    if (!take_snapshot(&snapshot)) return;
+    counts_report(&snapshot.counts, out);
+    drop_snapshot(&snapshot);
+}
+
+void counters_annotate(FILE *out, bool html) {
+    Snapshot snapshot;
+    if (!take_snapshot(&snapshot)) return;
+    if (html)
+        annotate_html(&snapshot.counts, out);
+    else
+        annotate_text(&snapshot.counts, out);
+    drop_snapshot(&snapshot);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+void simulator_vary(int run) { setenv("SIM_ASYNC", run % 2 ? "late" : "early", 1); }
+
+/* With several runs SIM_ASYNC is what simulator_vary has made of it. */
+void simulator_print_settings(FILE *out, int runs) {
+    const char *const names[] = {"SIM_FMA", "SIM_ASYNC"};
+    const int count = runs > 1 ? 1 : 2;
+    for (int i = 0; i < count; i++) {
+        const char *set = getenv(names[i]);
+        if (set) fprintf(out, "%s=%s ", names[i], set);
+    }
+}

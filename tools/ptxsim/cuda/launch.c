@@ -1,0 +1,204 @@
+#include "cuda/launch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine/scheduler.h"
+#include "report/recorder.h"
+
+enum {
+    MAX_THREADS = 16,
+    DEFAULT_BUDGET = 100 * 1000 * 1000, /* operations of a warp in one block: seconds of work */
+    PATIENCE = 60,                      /* seconds that a launch may take without FORCE=1 */
+};
+static const double PROBE_SECONDS = 1; /* how long to run before an estimate is made */
+
+/* A launch in progress, shared by its threads. */
+typedef struct Launch {
+    Kernel *kernel;
+    const LaunchShape *shape;
+    Settings settings;
+    uint64_t blocks;
+    double started;
+    Record *record;       /* of one of the blocks; NULL: not wanted */
+    pthread_mutex_t lock; /* of all that follows */
+    uint64_t next;        /* the block that nobody has taken yet */
+    uint64_t finished;
+    LaunchStatus status;
+    uint64_t fault_block; /* the first one that went wrong */
+    char report[sizeof((Block *)0)->report];
+} Launch;
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+static bool variable_is(const char *name, const char *value) {
+    const char *set = getenv(name);
+    return set && strcmp(set, value) == 0;
+}
+
+static uint64_t variable_number(const char *name, uint64_t otherwise) {
+    const char *set = getenv(name);
+    const uint64_t value = set ? strtoull(set, NULL, 10) : 0;
+    return value ? value : otherwise;
+}
+
+static Settings read_settings(void) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t threads = variable_number("SIM_THREADS", (uint64_t)processors);
+    return (Settings){
+        .late = !variable_is("SIM_ASYNC", "early"),
+        .race = variable_is("SIM_RACE", "1"),
+        .force = variable_is("FORCE", "1"),
+        .budget = variable_number("SIM_BUDGET", DEFAULT_BUDGET),
+        .threads = threads > MAX_THREADS ? MAX_THREADS : (int)threads,
+        .index = variable_number("SIM_INDEX", 0),
+    };
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Gives up if the launch would take longer than a reader waits. Called with the lock held. */
+static void estimate(Launch *launch) {
+    const double elapsed = now() - launch->started;
+    if (launch->settings.force || launch->finished == 0 || elapsed < PROBE_SECONDS) return;
+    const double total = elapsed * (double)launch->blocks / (double)launch->finished;
+    if (total <= PATIENCE || launch->status != LAUNCH_OK) return;
+    launch->status = LAUNCH_TOO_LONG;
+    snprintf(launch->report, sizeof launch->report,
+             "ptxsim: kernel %s would take about %.0f %s here (%llu blocks; %.1f s for the first "
+             "%llu): choose a smaller problem, or set FORCE=1\n",
+             launch->kernel->name, total < 600 ? total : total / 60,
+             total < 600 ? "seconds" : "minutes", (unsigned long long)launch->blocks, elapsed,
+             (unsigned long long)launch->finished);
+}
+
+/* Takes the next block; false if there is none left, or something went wrong. Blocks are taken in
+ * order and each that was taken is finished, so the first fault is always the same one. */
+static bool take_block(Launch *launch, uint64_t *index) {
+    pthread_mutex_lock(&launch->lock);
+    estimate(launch);
+    const bool taken = launch->status == LAUNCH_OK && launch->next < launch->blocks;
+    if (taken) *index = launch->next++;
+    pthread_mutex_unlock(&launch->lock);
+    return taken;
+}
+
+static void finish_block(Launch *launch, const Block *block, uint64_t index, bool good) {
+    pthread_mutex_lock(&launch->lock);
+    launch->finished++;
+    if (!good && index < launch->fault_block) {
+        launch->status = LAUNCH_FAULT;
+        launch->fault_block = index;
+        memcpy(launch->report, block->report, sizeof launch->report);
+    }
+    pthread_mutex_unlock(&launch->lock);
+}
+
+static void add_counts(Launch *launch, const Block *block) {
+    InstructionCount *total = launch->kernel->count;
+    pthread_mutex_lock(&launch->lock);
+    for (int i = 0; i < launch->kernel->ops; i++) {
+        const InstructionCount *c = &block->count[i];
+        total[i].executions += c->executions;
+        total[i].lanes += c->lanes;
+        total[i].divergent += c->divergent;
+        total[i].requests += c->requests;
+        total[i].units += c->units;
+        total[i].ideal_units += c->ideal_units;
+        total[i].second_units += c->second_units;
+        total[i].second_ideal_units += c->second_ideal_units;
+    }
+    pthread_mutex_unlock(&launch->lock);
+}
+
+static void *work(void *argument) {
+    Launch *launch = argument;
+    const LaunchShape *shape = launch->shape;
+    Block *block = block_new(launch->kernel, &launch->settings, shape->grid, shape->threads,
+                             shape->dynamic_shared);
+    uint64_t index;
+    if (!block) {
+        pthread_mutex_lock(&launch->lock);
+        launch->status = LAUNCH_NO_MEMORY;
+        pthread_mutex_unlock(&launch->lock);
+        return NULL;
+    }
+    while (take_block(launch, &index))
+        finish_block(launch, block, index, recorder_run(launch->record, block, index));
+    add_counts(launch, block);
+    block_free(block);
+    return NULL;
+}
+
+/* This thread works, too; one that cannot be started is not missed. */
+static void work_together(Launch *launch) {
+    pthread_t thread[MAX_THREADS];
+    int started = 0, wanted = launch->kernel->in_order ? 1 : launch->settings.threads;
+    if ((uint64_t)wanted > launch->blocks) wanted = (int)launch->blocks;
+    while (started + 1 < wanted && pthread_create(&thread[started], NULL, work, launch) == 0)
+        started++;
+    work(launch);
+    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static void copy_arguments(Kernel *kernel, void *const argument[]) {
+    const PtxFunction *f = kernel->function;
+    for (int i = 0; i < f->parameters; i++) {
+        const Variable *v = f->parameter[i];
+        memcpy((void *)(uintptr_t)v->address, argument[i], (size_t)v->bytes);
+    }
+}
+
+/* A fault is worth more than the block that was chosen: runs its block again, to record it. */
+static void record_fault(const Launch *launch) {
+    const LaunchShape *shape = launch->shape;
+    if (launch->status != LAUNCH_FAULT || !launch->record) return;
+    if (!recorder_choose_fault(launch->record, launch->fault_block)) return;
+    Block *block = block_new(launch->kernel, &launch->settings, shape->grid, shape->threads,
+                             shape->dynamic_shared);
+    if (block) recorder_run(launch->record, block, launch->fault_block);
+    block_free(block);
+}
+
+static void note_totals(Launch *launch) {
+    KernelCounts *totals = &launch->kernel->totals;
+    uint64_t loaded, stored;
+    memory_count_marks(&loaded, &stored);
+    totals->launches++;
+    totals->blocks += launch->finished;
+    totals->distinct_load_sectors += loaded;
+    totals->distinct_store_sectors += stored;
+    memcpy(totals->grid, launch->shape->grid, sizeof totals->grid);
+    memcpy(totals->block, launch->shape->threads, sizeof totals->block);
+    totals->shared_bytes = launch->kernel->dynamic_offset + launch->shape->dynamic_shared;
+}
+
+LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const argument[]) {
+    Launch launch = {.kernel = kernel, .shape = shape, .settings = read_settings()};
+    launch.blocks = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
+    launch.fault_block = UINT64_MAX;
+    launch.started = now();
+    pthread_mutex_init(&launch.lock, NULL);
+    copy_arguments(kernel, argument);
+    memory_clear_marks();
+    launch.record = recorder_begin(kernel, shape->grid, shape->threads, launch.blocks);
+    work_together(&launch);
+    note_totals(&launch);
+    record_fault(&launch);
+    recorder_end(launch.record);
+    pthread_mutex_destroy(&launch.lock);
+    fputs(launch.report, stderr);
+    return launch.status;
+}

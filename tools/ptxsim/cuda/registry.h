@@ -1,0 +1,35 @@
+/* What nvcc's stubs register: the PTX of each program part, and its kernels and variables by their
+ * host addresses. */
+#ifndef PTXSIM_REGISTRY_H
+#define PTXSIM_REGISTRY_H
+
+#include "cuda/module.h"
+
+enum { DEFAULT_DYNAMIC_SHARED = 48 * 1024 }; /* more must be asked for: cudaFuncSetAttribute */
+
+/* A __global__ function. */
+typedef struct Function {
+    const void *host;
+    char *name; /* mangled */
+    struct Program *program;
+    uint32_t dynamic_limit; /* bytes of dynamic shared memory that a launch may have */
+    bool failed;            /* it could not be decoded, and that was said */
+    struct Function *next;
+} Function;
+
+/* The function that a host address stands for, NULL: none. */
+Function *registry_function(const void *host);
+
+/* Its kernel, decoded. NULL if that is impossible; the reason has been printed then, once. */
+Kernel *registry_kernel(Function *function);
+
+/* The device variable that a host variable stands for. */
+bool registry_variable(const void *host, void **address, size_t *bytes);
+
+/* All modules that are loaded, or whose counters are kept; linked by Module.next. */
+Module *registry_modules(void);
+
+/* Sets all counters to zero and frees the modules whose program parts are gone. */
+void registry_reset_counters(void);
+
+#endif

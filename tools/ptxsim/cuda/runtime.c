@@ -1,0 +1,496 @@
+/* The CUDA runtime's interface, as far as the harness, nvcc's stubs and small programs use it, on
+ * the simulator. There is one device; everything happens at once, so streams and events are but
+ * names. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/launch.h"
+#include "cuda/registry.h"
+#include "machine/block.h"
+#include "machine/memory/memory.h"
+#include "machine/tensormap.h"
+
+enum {
+    CAPABILITY_MAJOR = 9,
+    CAPABILITY_MINOR = 0,
+    MAX_BLOCK_THREADS = 1024,
+    MULTIPROCESSOR_THREADS = 2048,
+    MULTIPROCESSOR_SHARED = 228 * 1024,
+    RESERVED_SHARED = 1024, /* of each block, by the system */
+    L2_BYTES = 50 << 20,
+    VERSION = 13000,
+};
+
+/* ---- Errors: the last one is kept, as the runtime does --------------------------------------- */
+
+static _Thread_local cudaError_t last_error;
+
+static cudaError_t result(cudaError_t error) {
+    if (error != cudaSuccess) last_error = error;
+    return error;
+}
+
+cudaError_t cudaGetLastError(void) {
+    const cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaPeekAtLastError(void) { return last_error; }
+
+static const struct {
+    cudaError_t error;
+    const char *name, *text;
+} errors[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
+    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "the simulator cannot run this PTX, see above"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "the kernel went wrong, see above"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout",
+     "the kernel would take too long to simulate, see above"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+};
+
+const char *cudaGetErrorName(cudaError_t error) {
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error) return errors[i].name;
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error) {
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error) return errors[i].text;
+    return "unrecognized error code";
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+    return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDevice(int *device) {
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+    if (device != 0) return result(cudaErrorInvalidDevice);
+    memset(properties, 0, sizeof *properties);
+    strcpy(properties->name, "simulator");
+    properties->major = CAPABILITY_MAJOR;
+    properties->minor = CAPABILITY_MINOR;
+    properties->totalGlobalMem = memory_total_bytes();
+    properties->multiProcessorCount = MULTIPROCESSORS;
+    properties->warpSize = LANES;
+    properties->maxThreadsPerBlock = MAX_BLOCK_THREADS;
+    properties->maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS;
+    properties->sharedMemPerBlock = DEFAULT_DYNAMIC_SHARED;
+    properties->sharedMemPerBlockOptin = MAX_SHARED;
+    properties->sharedMemPerMultiprocessor = MULTIPROCESSOR_SHARED;
+    properties->reservedSharedMemPerBlock = RESERVED_SHARED;
+    properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
+    properties->l2CacheSize = L2_BYTES;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
+    if (device != 0) return result(cudaErrorInvalidDevice);
+    switch (attribute) {
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = CAPABILITY_MAJOR;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = CAPABILITY_MINOR;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = MULTIPROCESSORS;
+        break;
+    case cudaDevAttrWarpSize:
+        *value = LANES;
+        break;
+    case cudaDevAttrMaxThreadsPerBlock:
+        *value = MAX_BLOCK_THREADS;
+        break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+        *value = MULTIPROCESSOR_THREADS;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+        *value = DEFAULT_DYNAMIC_SHARED;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = MAX_SHARED;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = MULTIPROCESSOR_SHARED;
+        break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+        *value = RESERVED_SHARED;
+        break;
+    case cudaDevAttrL2CacheSize:
+        *value = L2_BYTES;
+        break;
+    default:
+        *value = 0;
+        break; /* a clock, for one: no time passes here */
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
+cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
+    *free_bytes = memory_free_bytes();
+    *total = memory_total_bytes();
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes) {
+    *pointer = bytes ? memory_allocate(bytes) : NULL;
+    return result(*pointer || !bytes ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFree(void *pointer) {
+    return result(!pointer || memory_release(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
+    (void)stream;
+    return cudaFree(pointer);
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
+    *pointer = malloc(bytes);
+    return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFreeHost(void *pointer) {
+    free(pointer);
+    return cudaSuccess;
+}
+
+static bool on_device(const void *pointer, size_t bytes) {
+    return bytes == 0 || memory_find((uint64_t)(uintptr_t)pointer, bytes) != NULL;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if ((to_device && !on_device(to, bytes)) || (from_device && !on_device(from, bytes)))
+        return result(cudaErrorInvalidValue);
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
+    if (!on_device(pointer, bytes)) return result(cudaErrorInvalidValue);
+    memset(pointer, value, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemset(pointer, value, bytes);
+}
+
+cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
+    size_t bytes;
+    return result(registry_variable(symbol, pointer, &bytes) ? cudaSuccess
+                                                             : cudaErrorInvalidSymbol);
+}
+
+cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
+    void *pointer;
+    return result(registry_variable(symbol, &pointer, bytes) ? cudaSuccess
+                                                             : cudaErrorInvalidSymbol);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind) {
+    void *pointer;
+    const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
+    return error ? error : cudaMemcpy((char *)pointer + offset, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind) {
+    void *pointer;
+    const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
+    return error ? error : cudaMemcpy(to, (const char *)pointer + offset, bytes, kind);
+}
+
+/* ---- Streams and events ---------------------------------------------------------------------- */
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+    *stream = NULL;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    *event = malloc(1); /* only its address matters */
+    return result(*event ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    (void)event, (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    (void)event;
+    return cudaSuccess;
+}
+
+/* No time passes on the simulated device: a GPU's times cannot be told from the host's. */
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+    (void)start, (void)stop;
+    *milliseconds = 0;
+    return cudaSuccess;
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static cudaError_t find_kernel(const void *host, Function **function, Kernel **kernel) {
+    *function = registry_function(host);
+    if (!*function) return result(cudaErrorInvalidDeviceFunction);
+    *kernel = registry_kernel(*function);
+    return result(*kernel ? cudaSuccess : cudaErrorInvalidPtx);
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host) {
+    Function *function;
+    Kernel *kernel;
+    const cudaError_t error = find_kernel(host, &function, &kernel);
+    if (error) return error;
+    memset(attributes, 0, sizeof *attributes);
+    attributes->sharedSizeBytes = kernel->static_shared;
+    attributes->localSizeBytes = kernel->local_bytes;
+    attributes->maxThreadsPerBlock =
+        kernel->function->max_threads ? kernel->function->max_threads : MAX_BLOCK_THREADS;
+    attributes->maxDynamicSharedSizeBytes = (int)function->dynamic_limit;
+    attributes->ptxVersion = attributes->binaryVersion = 10 * CAPABILITY_MAJOR + CAPABILITY_MINOR;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attribute, int value) {
+    Function *function;
+    Kernel *kernel;
+    const cudaError_t error = find_kernel(host, &function, &kernel);
+    if (error || attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return error;
+    if (value < 0 || (uint32_t)value + kernel->static_shared > MAX_SHARED)
+        return result(cudaErrorInvalidValue);
+    function->dynamic_limit = (uint32_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config) {
+    (void)host, (void)config;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host,
+                                                                   int threads, size_t dynamic,
+                                                                   unsigned flags) {
+    Function *function;
+    Kernel *kernel;
+    const cudaError_t error = find_kernel(host, &function, &kernel);
+    (void)flags;
+    if (error) return error;
+    const size_t shared = kernel->dynamic_offset + dynamic + RESERVED_SHARED;
+    const int by_shared = (int)(MULTIPROCESSOR_SHARED / shared);
+    const int by_threads = threads > 0 ? MULTIPROCESSOR_THREADS / threads : 0;
+    *blocks = by_shared < by_threads ? by_shared : by_threads;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host,
+                                                          int threads, size_t dynamic) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic,
+                                                                  0);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static bool shape_allowed(const Kernel *kernel, dim3 grid, dim3 block) {
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    const uint32_t limit =
+        kernel->function->max_threads ? (uint32_t)kernel->function->max_threads : MAX_BLOCK_THREADS;
+    return grid.x && grid.y && grid.z && threads && threads <= limit && block.z <= 64 &&
+           grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
+}
+
+cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,
+                             size_t dynamic, cudaStream_t stream) {
+    Function *function;
+    Kernel *kernel;
+    const cudaError_t error = find_kernel(host, &function, &kernel);
+    (void)stream;
+    if (error) return error;
+    if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout)
+        return last_error; /* what follows a launch that went wrong would only mislead */
+    if (!shape_allowed(kernel, grid, block)) return result(cudaErrorInvalidConfiguration);
+    if (dynamic > function->dynamic_limit || kernel->dynamic_offset + dynamic > MAX_SHARED)
+        return result(cudaErrorInvalidValue);
+    const LaunchShape shape = {
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)dynamic};
+    static const cudaError_t outcomes[] = {
+        [LAUNCH_OK] = cudaSuccess,
+        [LAUNCH_FAULT] = cudaErrorLaunchFailure,
+        [LAUNCH_TOO_LONG] = cudaErrorLaunchTimeout,
+        [LAUNCH_NO_MEMORY] = cudaErrorMemoryAllocation,
+    };
+    return result(outcomes[launch_run(kernel, &shape, arguments)]);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host,
+                                void **arguments) {
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        const bool cluster = a->id == cudaLaunchAttributeClusterDimension;
+        if (cluster && a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z > 1)
+            return result(cudaErrorNotSupported);
+    }
+    return cudaLaunchKernel(host, config->gridDim, config->blockDim, arguments,
+                            config->dynamicSmemBytes, config->stream);
+}
+
+/* kernel<<<grid, block, shared, stream>>>(...) pushes its configuration; the stub pops it. */
+typedef struct CallConfiguration {
+    dim3 grid, block;
+    size_t shared;
+    struct CUstream_st *stream;
+} CallConfiguration;
+
+static _Thread_local CallConfiguration pushed;
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                     struct CUstream_st *stream);
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                               size_t shared, cudaStream_t stream);
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                     struct CUstream_st *stream) {
+    pushed = (CallConfiguration){grid, block, shared, stream};
+    return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
+    *grid = pushed.grid;
+    *block = pushed.block;
+    *shared = pushed.shared;
+    memcpy(stream, &pushed.stream, sizeof pushed.stream);
+    return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host) {
+    *kernel = (cudaKernel_t)(uintptr_t)host; /* one handle is as good as another */
+    return result(registry_function(host) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                               size_t shared, cudaStream_t stream) {
+    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, stream);
+}
+
+/* ---- The driver's entry point for tensor maps
+ * ---------------------------------------------------- */
+
+static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                             void *base, const cuuint64_t *sizes, const cuuint64_t *strides,
+                             const cuuint32_t *box, const cuuint32_t *steps,
+                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                             CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    const TensorMapRequest request = {
+        .element_type = (int)type,
+        .rank = rank,
+        .base = base,
+        .sizes = (const uint64_t *)sizes,
+        .strides = (const uint64_t *)strides,
+        .box = box,
+        .steps = steps,
+        .interleave = (int)interleave,
+        .swizzle = (int)swizzle,
+        .l2_promotion = (int)promotion,
+        .fill = (int)fill,
+    };
+    const char *refused = tensormap_encode(map, &request);
+    if (!refused) return CUDA_SUCCESS;
+    fprintf(stderr, "ptxsim: cuTensorMapEncodeTiled: %s\n", refused);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *status) {
+    const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
+    (void)version, (void)flags;
+    *function = NULL;
+    if (known)
+        *(CUresult(**)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                       const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                       CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                       CUtensorMapFloatOOBfill))function = encode_tiled;
+    if (status) *status = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return result(known ? cudaSuccess : cudaErrorSymbolNotFound);
+}

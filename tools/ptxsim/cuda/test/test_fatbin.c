@@ -1,0 +1,125 @@
+/* The fatbin reader on fatbins made here. Catches: a read past the end, a compressed or foreign
+ * entry taken for PTX, the wrong architecture chosen, one error reported as another. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cuda/fatbin.h"
+#include "test/tap.h"
+
+typedef struct Buffer {
+    unsigned char bytes[4096];
+    size_t size, last; /* last: where the last entry begins */
+} Buffer;
+
+static void put(Buffer *buffer, const void *data, size_t size) {
+    memcpy(buffer->bytes + buffer->size, data, size);
+    buffer->size += size;
+}
+
+static void put_number(Buffer *buffer, uint64_t number, size_t size) { put(buffer, &number, size); }
+
+static void begin(Buffer *buffer) {
+    buffer->size = 0;
+    put_number(buffer, 0xba55ed50, 4);
+    put_number(buffer, 1, 2);
+    put_number(buffer, 16, 2);
+    put_number(buffer, 0, 8);
+}
+
+static void put_entry(Buffer *buffer, unsigned kind, unsigned architecture, bool compressed,
+                      const char *text) {
+    buffer->last = buffer->size;
+    size_t start = buffer->size, length = (strlen(text) + 8) / 8 * 8;
+    put_number(buffer, kind, 2);
+    put_number(buffer, 0x101, 2);
+    put_number(buffer, 64, 4);
+    put_number(buffer, length, 8);
+    put_number(buffer, compressed ? 100 : 0, 4);
+    put_number(buffer, 0, 8);
+    put_number(buffer, architecture, 4);
+    memset(buffer->bytes + buffer->size, 0, start + 64 - buffer->size + length);
+    buffer->size = start + 64;
+    memcpy(buffer->bytes + buffer->size, text, strlen(text));
+    buffer->size += length;
+    uint64_t rest = buffer->size - 16;
+    memcpy(buffer->bytes + 8, &rest, sizeof rest);
+}
+
+/* Searches a copy that ends where an unreadable page begins, so that a read past it faults. */
+static FatbinStatus find(const Buffer *buffer, size_t size, FatbinPtx *ptx) {
+    static unsigned char *end;
+    if (!end) {
+        long page = sysconf(_SC_PAGESIZE);
+        unsigned char *pages = mmap(NULL, (size_t)page + sizeof buffer->bytes,
+                                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED) exit(1);
+        end = pages + sizeof buffer->bytes;
+        mprotect(end, (size_t)page, PROT_NONE);
+    }
+    memcpy(end - size, buffer->bytes, size);
+    return fatbin_find_ptx(end - size, size, ptx);
+}
+
+int main(void) {
+    Buffer buffer;
+    FatbinPtx ptx;
+    begin(&buffer);
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_NO_PTX, "no entry at all");
+    put_entry(&buffer, 2, 80, false, "machine code");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_NO_PTX, "machine code alone");
+    put_entry(&buffer, 1, 80, true, "packed");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_COMPRESSED, "compressed PTX alone");
+    ok(strstr(fatbin_message(FATBIN_COMPRESSED), "--compress-mode=none") != NULL,
+       "its message names the remedy");
+    put_entry(&buffer, 1, 75, false, ".version 9.0 old");
+    put_entry(&buffer, 1, 90, false, ".version 9.0 best");
+    put_entry(&buffer, 1, 80, false, ".version 9.0 middle");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "PTX found");
+    ok(ptx.architecture == 90 && ptx.length == 17 && !memcmp(ptx.text, ".version 9.0 best", 17),
+       "of the highest architecture, without padding");
+
+    int wrong = 0;
+    for (size_t size = 0; size < buffer.size; size++)
+        wrong += find(&buffer, size, &ptx) != FATBIN_TRUNCATED;
+    ok(wrong == 0, "every shorter fatbin is truncated (%d are not)", wrong);
+
+    Buffer bad = buffer;
+    bad.bytes[0]++;
+    is_int(find(&bad, bad.size, &ptx), FATBIN_NOT_A_FATBIN, "another magic number");
+    bad = buffer;
+    bad.bytes[4] = 2;
+    is_int(find(&bad, bad.size, &ptx), FATBIN_UNKNOWN_VERSION, "another version");
+    bad = buffer;
+    bad.bytes[6] = 8;
+    is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED, "a header too short");
+    bad = buffer;
+    memset(bad.bytes + 16 + 8, 0xff, 8);
+    is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED, "an entry of 2^64 - 1 bytes");
+    bad = buffer;
+    bad.bytes[bad.last + 8] += 8;
+    is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED,
+           "a last entry that runs 8 bytes past the end");
+    bad = buffer;
+    memset(bad.bytes + 16 + 4, 0, 4);
+    is_int(find(&bad, bad.size, &ptx), FATBIN_TRUNCATED, "an entry without a header");
+
+    struct {
+        uint32_t magic, version;
+        const void *data, *unused;
+    } wrapper = {0x466243b1, 1, buffer.bytes, NULL};
+    const void *data = NULL;
+    size_t size = 0;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_OK, "the wrapper");
+    ok(data == buffer.bytes && size == buffer.size, "gives the data and its size");
+    wrapper.version = 3;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_UNKNOWN_VERSION, "its version");
+    wrapper.magic = 0;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_NOT_A_FATBIN, "its magic number");
+    wrapper.magic = 0x466243b1;
+    wrapper.version = 1;
+    memset(buffer.bytes + 8, 0xff, 8);
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_TRUNCATED, "data of 2^64 - 1 bytes");
+    return done_testing();
+}

@@ -1,0 +1,43 @@
+/* One memory request of a warp: addresses checked and counted, and turned into host pointers. */
+#ifndef PTXSIM_ACCESS_H
+#define PTXSIM_ACCESS_H
+
+#include "machine/block.h"
+
+typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
+
+typedef struct Access {
+    uint8_t *at[LANES]; /* lanes that do not execute point to some lane's bytes that do */
+} Access;
+
+/* The request of `bytes` a lane at the addresses in operand `r` plus op->offset, in op->space.
+ * Faults if a lane's address is outside, misaligned, or in shared memory that was never written. */
+void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind, Access *access);
+
+/* The parts of it, for instructions that address memory in their own way. `mask` is of lanes. */
+
+/* Faults if the lanes' shared memory is outside or misaligned; returns the wavefronts. `matrices`
+ * is the number of 8x8 matrices that ldmatrix or stmatrix move, 0 for other instructions. */
+Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
+                     unsigned bytes, int matrices);
+
+/* Faults if shared memory address .. address + bytes is outside; returns its host bytes. */
+uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, const char *what);
+
+/* Notes that shared memory is written, or faults if it never was. */
+void shared_mark_written(Block *block, uint32_t address, uint32_t bytes);
+void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes);
+
+/* Faults if the lanes' global memory is outside or misaligned; counts the request and its sectors,
+ * and marks them as loaded or stored. */
+void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+                    unsigned bytes, AccessKind kind);
+
+/* Faults if global memory address .. address + bytes is outside every allocation; marks it. */
+void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind);
+
+/* The shared address that a 4- or 8-byte address operand means in a lane: a shared address, or a
+ * generic one in the shared window. Faults if it is neither. */
+uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset);
+
+#endif

@@ -1,0 +1,85 @@
+/* Operations that end some time after their instruction, in queues: cp.async, bulk copies, wgmma.
+ *
+ * SIM_ASYNC=early lets each take effect at once, =late as late as the program allows: when somebody
+ * waits for it. A program that is right gives the same result either way; a missing wait shows in
+ * the late order, a missing barrier before memory is overwritten in the early one.
+ */
+#ifndef PTXSIM_ASYNC_H
+#define PTXSIM_ASYNC_H
+
+#include "machine/block.h"
+#include "machine/tensormap.h"
+
+/* One cp.async of a warp, or (bytes 0) one cp.async.mbarrier.arrive. */
+typedef struct Copy {
+    uint32_t pending; /* lanes whose copy has not landed */
+    unsigned bytes;   /* written a lane; 0: arrive at the mbarriers in `to` */
+    uint32_t to[LANES];
+    uint64_t from[LANES];
+    uint8_t read[LANES];   /* bytes read; the rest is zeros */
+    uint32_t group[LANES]; /* the number of the lane's group that it belongs to */
+} Copy;
+
+typedef struct CopyQueue {
+    Copy *copy; /* the oldest first */
+    int count, capacity;
+    uint32_t groups[LANES]; /* committed so far */
+} CopyQueue;
+
+/* A bulk copy, of a tensor map's box or (map.rank 0) of plain bytes. */
+typedef struct Bulk {
+    const Op *op;
+    Warp *warp;
+    unsigned lane;
+    TensorMap map;
+    int32_t start[TENSORMAP_MAX_RANK];
+    uint64_t global; /* of a plain copy */
+    uint32_t shared, bytes;
+    uint32_t mbarrier; /* of a load */
+    uint32_t group;    /* of a store */
+} Bulk;
+
+typedef struct BulkLoads {
+    Bulk *bulk; /* the oldest first */
+    int count, capacity;
+} BulkLoads;
+
+typedef struct BulkQueue {
+    Bulk *bulk;
+    int count, capacity;
+    uint32_t groups[LANES];
+} BulkQueue;
+
+/* One wgmma of a warp whose result has not been waited for. */
+typedef struct Wgmma {
+    const Op *op;
+    uint64_t a_descriptor, b_descriptor;
+    uint32_t a[4][LANES]; /* if A comes from registers */
+    bool accumulate;
+    uint32_t group;
+} Wgmma;
+
+typedef struct WgmmaQueue {
+    Wgmma *wgmma;
+    int count, capacity;
+    uint32_t groups;
+    bool fenced;        /* there was a wgmma.fence */
+    uint8_t *in_flight; /* a flag for each 64 bytes of the register file */
+} WgmmaQueue;
+
+/* Makes room for one more element at the end of a queue's array. */
+void *queue_room(void *array, int count, int *capacity, size_t bytes);
+
+/* Memory of a warp's queues, for the launch. False: the host is short of memory. */
+bool async_new(Warp *warp);
+void async_free(Warp *warp);
+
+/* A new block begins: nothing is in flight. */
+void async_begin(Block *block);
+
+/* Notes whether the results of a wgmma are in flight, and faults if the operation touches a
+ * register of one that was not waited for. */
+void wgmma_mark(Warp *warp, const Op *op, uint8_t in_flight);
+void wgmma_check(Warp *warp, const Op *op);
+
+#endif

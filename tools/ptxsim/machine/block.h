@@ -1,0 +1,121 @@
+/* The state of one block that executes a kernel, and of its warps. */
+#ifndef PTXSIM_BLOCK_H
+#define PTXSIM_BLOCK_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/kernel.h"
+#include "machine/memory/memory.h"
+#include "machine/memory/pattern.h"
+#include "machine/memory/race.h"
+
+enum {
+    MAX_WARPS = 32,
+    MAX_DIVERGENCE = 64, /* frames of a warp's stack */
+    NAMED_BARRIERS = 16,
+    MAX_SHARED = 227 * 1024,
+    MULTIPROCESSORS = 4, /* what a persistent kernel sizes its grid by */
+};
+
+typedef struct Block Block;
+
+typedef enum WarpState {
+    WARP_READY,
+    WARP_AT_BARRIER,
+    WARP_AT_MBARRIER, /* in a try_wait whose phase has not completed */
+    WARP_POLLING,     /* gave up its turn: a test that failed, nanosleep */
+    WARP_DONE,
+} WarpState;
+
+/* Lanes in `mask` go on at `pc` once those of the frames above have come to `reconverge`. */
+typedef struct Frame {
+    int pc, reconverge;
+    uint32_t mask;
+} Frame;
+
+struct Warp {
+    uint8_t *registers;
+    uint32_t mask; /* lanes that execute the current operation */
+    uint32_t active, live;
+    uint32_t carry; /* the condition-code register of add.cc and its like, a bit a lane */
+    int pc, depth;
+    WarpState state;
+    int index; /* in the block */
+    Block *block;
+    const Op *op;     /* the current operation */
+    uint32_t barrier; /* the one waited at */
+    uint32_t wait_address, wait_parity;
+    uint64_t executed; /* operations, of this block */
+    uint8_t *local;    /* [lane][local_bytes] */
+    Frame stack[MAX_DIVERGENCE];
+    struct CopyQueue *copies; /* cp.async: async.h */
+    struct BulkQueue *bulk;   /* bulk stores */
+    struct WgmmaQueue *wgmma;
+};
+
+typedef struct NamedBarrier {
+    uint32_t arrived, expected; /* threads; expected 0: every thread that has not ended */
+    uint32_t waiting;           /* warps */
+    uint32_t count;             /* of predicates that were true: bar.red */
+} NamedBarrier;
+
+/* The last requests of an operation. */
+typedef struct OpPatterns {
+    Pattern shared, global;
+} OpPatterns;
+
+/* How to run: from the environment. */
+typedef struct Settings {
+    bool late;       /* SIM_ASYNC: asynchronous copies land as late as allowed, else at once */
+    bool race;       /* SIM_RACE: look for races in shared memory */
+    bool force;      /* FORCE: run however long it takes */
+    uint64_t budget; /* SIM_BUDGET: operations a warp may execute in one block */
+    int threads;     /* SIM_THREADS: host threads */
+    uint64_t index;  /* SIM_INDEX: the largest 32-bit number to be made 64 bits wide; 0: any */
+} Settings;
+
+/* One block being executed, with all memory that this needs; it serves for one block after another
+ * of a launch. */
+struct Block {
+    const Kernel *kernel;
+    const Settings *settings;
+    uint32_t grid[3], threads[3], index[3];
+    uint32_t thread_count;
+    int warps;
+    Warp *warp;
+    uint8_t *shared;  /* [shared_bytes], address SHARED_BASE */
+    uint8_t *written; /* [shared_bytes]: 0xff where something was written */
+    uint32_t shared_bytes;
+    Allocation parameters; /* kernel->parameter, as memory that the kernel may read */
+    NamedBarrier barrier[NAMED_BARRIERS];
+    struct BulkLoads *loads; /* bulk loads in flight */
+    uint64_t progress;       /* grows whenever something happens that a waiting warp may wait for */
+    InstructionCount *count; /* [kernel->ops] */
+    const Allocation **range; /* [kernel->ops]: what the operation accessed last */
+    OpPatterns *pattern;      /* [kernel->ops]: how */
+    Race *race;               /* NULL: not wanted */
+    struct Record *record;    /* observe.h; NULL: this block is not recorded */
+    jmp_buf escape;           /* fault() ends the block */
+    char report[4096];        /* what fault() has to say */
+};
+
+/* ---- Faults (report/fault.c) ----------------------------------------------------------------- */
+
+/* Writes a report about the current operation of `warp` and ends the block. lane -1: the warp as a
+ * whole. The message is a phrase without a full stop. */
+_Noreturn void fault(Warp *warp, int lane, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_Noreturn void fault_race(Warp *warp, const RaceReport *race);
+
+/* No warp can go on: reports what each of them waits for. */
+_Noreturn void fault_deadlock(Block *block);
+
+/* The host bytes of shared address 0. */
+static inline uint8_t *shared_zero(const Block *block) {
+    return (uint8_t *)((uintptr_t)block->shared - SHARED_BASE);
+}
+
+#endif

@@ -1,0 +1,131 @@
+#include "machine/landing.h"
+
+#include <string.h>
+
+#include "machine/access.h"
+#include "machine/lanes.h"
+#include "machine/mbarrier_word.h"
+
+/* ---- cp.async -------------------------------------------------------------------------------- */
+
+void copy_land(Warp *warp, Copy *copy, uint32_t lanes) {
+    Block *block = warp->block;
+    lanes &= copy->pending;
+    copy->pending &= ~lanes;
+    for (; lanes; lanes &= lanes - 1) {
+        const unsigned l = first_lane(lanes);
+        if (!copy->bytes) {
+            mbarrier_arrive_at(warp, (int)l, copy->to[l], 1);
+            continue;
+        }
+        uint8_t *to = shared_zero(block) + copy->to[l];
+        memcpy(to, (const void *)(uintptr_t)copy->from[l], copy->read[l]);
+        memset(to + copy->read[l], 0, copy->bytes - copy->read[l]);
+        shared_mark_written(block, copy->to[l], copy->bytes);
+    }
+}
+
+void copy_drop_landed(CopyQueue *queue) {
+    int kept = 0;
+    for (int i = 0; i < queue->count; i++)
+        if (queue->copy[i].pending) queue->copy[kept++] = queue->copy[i];
+    queue->count = kept;
+}
+
+bool copy_advance(Warp *warp) {
+    CopyQueue *queue = warp->copies;
+    int arrive = 0;
+    while (arrive < queue->count && queue->copy[arrive].bytes) arrive++;
+    if (arrive == queue->count) return false;
+    const uint32_t lanes = queue->copy[arrive].pending;
+    for (int i = 0; i <= arrive; i++) copy_land(warp, &queue->copy[i], lanes);
+    copy_drop_landed(queue);
+    return true;
+}
+
+/* ---- Bulk copies ----------------------------------------------------------------------------- */
+
+static void move_plain(const Bulk *bulk, bool loads) {
+    uint8_t *shared = shared_zero(bulk->warp->block) + bulk->shared;
+    uint8_t *global = (uint8_t *)(uintptr_t)bulk->global;
+    memcpy(loads ? shared : global, loads ? global : shared, bulk->bytes);
+}
+
+static void move_box(const Bulk *bulk, bool loads) {
+    uint8_t *shared = shared_zero(bulk->warp->block);
+    TensorRows rows = tensor_rows(&bulk->map, bulk->start);
+    for (TensorRow row; tensor_rows_next(&rows, &row);) {
+        if (loads)
+            tensor_row_load(&bulk->map, &row, shared, bulk->shared);
+        else
+            tensor_row_store(&bulk->map, &row, shared, bulk->shared);
+    }
+}
+
+void bulk_move(const Bulk *bulk, bool loads) {
+    if (bulk->map.rank)
+        move_box(bulk, loads);
+    else
+        move_plain(bulk, loads);
+}
+
+void bulk_land(Block *block, int i) {
+    BulkLoads *loads = block->loads;
+    const Bulk bulk = loads->bulk[i];
+    loads->count--;
+    memmove(loads->bulk + i, loads->bulk + i + 1, (size_t)(loads->count - i) * sizeof bulk);
+    bulk_move(&bulk, true);
+    shared_mark_written(block, bulk.shared, bulk.bytes);
+    block->progress++;
+    const Op *current = bulk.warp->op;
+    bulk.warp->op = bulk.op; /* what a fault reports */
+    mbarrier_complete_at(bulk.warp, (int)bulk.lane, bulk.mbarrier, bulk.bytes);
+    bulk.warp->op = current;
+}
+
+/* ---- The block ------------------------------------------------------------------------------- */
+
+/* Whether a warp of the block waits for the mbarrier. */
+static bool is_awaited(const Block *block, uint32_t mbarrier) {
+    for (int i = 0; i < block->warps; i++) {
+        const Warp *warp = &block->warp[i];
+        if (warp->state == WARP_AT_MBARRIER && warp->wait_address == mbarrier) return true;
+    }
+    return false;
+}
+
+/* A bulk load that somebody waits for, or else the oldest: somebody may be testing its mbarrier. */
+static bool land_bulk_load(Block *block) {
+    const BulkLoads *loads = block->loads;
+    int chosen = 0;
+    while (chosen < loads->count && !is_awaited(block, loads->bulk[chosen].mbarrier)) chosen++;
+    if (chosen == loads->count) chosen = 0;
+    if (loads->count == 0) return false;
+    bulk_land(block, chosen);
+    return true;
+}
+
+bool async_advance(Block *block) {
+    for (int i = 0; i < block->warps; i++)
+        if (copy_advance(&block->warp[i])) return true;
+    return land_bulk_load(block);
+}
+
+void async_end(Block *block) {
+    for (int i = 0; i < block->warps; i++) {
+        Warp *warp = &block->warp[i];
+        const Bulk *store = warp->bulk->bulk;
+        if (warp->bulk->count == 0) continue;
+        warp->op = store->op;
+        fault(warp, (int)store->lane,
+              "the block ended while a bulk store still reads its shared memory: "
+              "cp.async.bulk.wait_group is missing");
+    }
+    if (block->loads->count) {
+        const Bulk *load = block->loads->bulk;
+        load->warp->op = load->op;
+        fault(load->warp, (int)load->lane,
+              "the block ended while a bulk load still writes its shared memory: nobody waited "
+              "for its mbarrier");
+    }
+}

@@ -1,0 +1,28 @@
+/* How asynchronous copies take effect: bytes that arrive, and the mbarriers that learn of it. */
+#ifndef PTXSIM_LANDING_H
+#define PTXSIM_LANDING_H
+
+#include "machine/async.h"
+
+/* The copies of these lanes, as far as they are pending, land; those that have landed in all lanes
+ * leave the queue. */
+void copy_land(Warp *warp, Copy *copy, uint32_t lanes);
+void copy_drop_landed(CopyQueue *queue);
+
+/* cp.async.mbarrier.arrive records: lands the first one in flight and all copies before it. False
+ * if there is none. */
+bool copy_advance(Warp *warp);
+
+/* Moves the bytes of a bulk copy: to shared memory, or from it. */
+void bulk_move(const Bulk *bulk, bool loads);
+
+/* Lands the bulk load at index i of the block's. */
+void bulk_land(Block *block, int i);
+
+/* No warp can go on: lands one thing that a warp waits for. False if there is nothing. */
+bool async_advance(Block *block);
+
+/* The block has ended: faults if a bulk copy is still in flight. */
+void async_end(Block *block);
+
+#endif

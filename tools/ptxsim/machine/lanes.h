@@ -1,0 +1,93 @@
+/* Loops over the lanes of a warp, for handlers.
+ *
+ * REG(u32, i) is operand i of the current operation as an array over lanes. EACH computes all lanes
+ * in a loop without branches that the compiler turns into vector code, and keeps only those of the
+ * lanes that execute. So expressions must be harmless for any input.
+ */
+#ifndef PTXSIM_LANES_H
+#define PTXSIM_LANES_H
+
+#include <string.h>
+
+#include "base/clones.h"
+#include "machine/block.h"
+
+/* Registers hold bits: one may be read as another type than it was written. */
+typedef int8_t s8 __attribute__((may_alias));
+typedef uint8_t u8 __attribute__((may_alias));
+typedef int16_t s16 __attribute__((may_alias));
+typedef uint16_t u16 __attribute__((may_alias));
+typedef int32_t s32 __attribute__((may_alias));
+typedef uint32_t u32 __attribute__((may_alias));
+typedef int64_t s64 __attribute__((may_alias));
+typedef uint64_t u64 __attribute__((may_alias));
+typedef float f32 __attribute__((may_alias));
+typedef double f64 __attribute__((may_alias));
+
+/* Tells GCC that no two arrays of a loop overlap, but for being the same one. */
+#ifdef __clang__
+#define VECTORISE
+#else
+#define VECTORISE _Pragma("GCC ivdep")
+#endif
+
+#define REG(type, i) ((type *)(void *)(warp->registers + op->r[i]))
+
+/* operand i = value, a lane at a time; `value` may use l, the lane */
+#define EACH_OF(type, i, value)                                \
+    do {                                                       \
+        type part_[LANES];                                     \
+        type *out_ = REG(type, i);                             \
+        type *to_ = warp->mask == ALL_LANES ? out_ : part_;    \
+        VECTORISE                                              \
+        for (unsigned l = 0; l < LANES; l++) to_[l] = (value); \
+        if (to_ == part_)                                      \
+            for (unsigned l = 0; l < LANES; l++)               \
+                if (warp->mask >> l & 1) out_[l] = part_[l];   \
+    } while (0)
+
+/* the same for operand 0, the result of most operations */
+#define EACH(type, value) EACH_OF(type, 0, value)
+
+/* Runs a statement for each lane that executes, in order. */
+#define EACH_ACTIVE(statement)                                         \
+    do {                                                               \
+        for (uint32_t left_ = warp->mask; left_; left_ &= left_ - 1) { \
+            const unsigned l = (unsigned)__builtin_ctz(left_);         \
+            statement;                                                 \
+        }                                                              \
+    } while (0)
+
+/* Faults if a lane's value is above what SIM_INDEX allows. */
+void check_index(Warp *warp, const uint32_t value[], bool is_signed);
+
+/* Operand i, 32 bits wide, becomes 64 bits wide: an index, most likely, unless it is a number. */
+static inline void widens(Warp *warp, const Op *op, int i, bool is_signed) {
+    if (warp->block->settings->index && op->source->operand[i].kind != OPERAND_NUMBER)
+        check_index(warp, REG(u32, i), is_signed);
+}
+
+static inline uint32_t predicate(const Warp *warp, int32_t offset) {
+    uint32_t bits;
+    memcpy(&bits, warp->registers + offset, sizeof bits);
+    return bits;
+}
+
+/* Sets the bits of the lanes that execute. */
+static inline void set_predicate(Warp *warp, int32_t offset, uint32_t bits) {
+    bits = (predicate(warp, offset) & ~warp->mask) | (bits & warp->mask);
+    memcpy(warp->registers + offset, &bits, sizeof bits);
+}
+
+static inline unsigned first_lane(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
+
+/* Operand i, which PTX requires to be the same in all lanes. */
+static inline uint32_t uniform_u32(const Warp *warp, const Op *op, int i) {
+    return REG(u32, i)[first_lane(warp->mask)];
+}
+
+static inline InstructionCount *counter(Warp *warp, const Op *op) {
+    return &warp->block->count[op->index];
+}
+
+#endif

@@ -1,0 +1,47 @@
+#include "machine/mbarrier_word.h"
+
+#include <string.h>
+
+#include "machine/access.h"
+#include "machine/observe.h"
+
+uint64_t mbarrier_get(Warp *warp, int lane, uint32_t address) {
+    uint64_t word;
+    if (address & 7) fault(warp, lane, "an mbarrier at 0x%x, which is not 8-byte aligned", address);
+    memcpy(&word, shared_range(warp, lane, address, sizeof word, "mbarrier"), sizeof word);
+    return word;
+}
+
+void mbarrier_put(Block *block, uint32_t address, uint64_t word) {
+    memcpy(shared_zero(block) + address, &word, sizeof word);
+    shared_mark_written(block, address, sizeof word);
+}
+
+void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus status) {
+    if (status == MBARRIER_OK) return;
+    fault(warp, lane, "mbarrier at 0x%x: %s", address, mbarrier_message(status));
+}
+
+void mbarrier_phase_ended(Block *block, uint32_t address) {
+    block->progress++;
+    if (block->race) race_mbarrier_complete(block->race, address);
+    if (block->record) observe_mbarrier_complete(block->record, address);
+}
+
+void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count) {
+    uint64_t word = mbarrier_get(warp, lane, address);
+    bool completed = false;
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_arrive(record, warp, address, count);
+    mbarrier_require(warp, lane, address, mbarrier_arrive(&word, count, &completed));
+    mbarrier_put(warp->block, address, word);
+    if (completed) mbarrier_phase_ended(warp->block, address);
+}
+
+void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
+    uint64_t word = mbarrier_get(warp, lane, address);
+    bool completed = false;
+    mbarrier_require(warp, lane, address, mbarrier_complete_tx(&word, bytes, &completed));
+    mbarrier_put(warp->block, address, word);
+    if (completed) mbarrier_phase_ended(warp->block, address);
+}

@@ -1,0 +1,22 @@
+/* mbarriers as words of a block's shared memory, with their faults, races and progress. */
+#ifndef PTXSIM_MBARRIER_WORD_H
+#define PTXSIM_MBARRIER_WORD_H
+
+#include "machine/block.h"
+#include "machine/mbarrier.h"
+
+/* The word at a shared address, which must be inside and 8-byte aligned; and its new value. */
+uint64_t mbarrier_get(Warp *warp, int lane, uint32_t address);
+void mbarrier_put(Block *block, uint32_t address, uint64_t word);
+
+/* Faults if the status is not MBARRIER_OK. */
+void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus status);
+
+/* The phase in progress has completed. */
+void mbarrier_phase_ended(Block *block, uint32_t address);
+
+/* An arrival, and the end of an asynchronous copy. */
+void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count);
+void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes);
+
+#endif

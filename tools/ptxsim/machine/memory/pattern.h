@@ -1,0 +1,36 @@
+/* Memory requests repeat: the lanes of an operation are mostly as far apart as they were last time,
+ * at another place. Then the cost of the request is the same and its bounds are known, so that only
+ * the place has to be looked at. */
+#ifndef PTXSIM_PATTERN_H
+#define PTXSIM_PATTERN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/memory/banks.h"
+
+/* A request of all 32 lanes. */
+typedef struct Pattern {
+    bool known;
+    uint32_t period;      /* a power of two: a multiple of it further on, the cost is the same */
+    uint32_t residue;     /* address of lane 0, modulo the period */
+    int32_t distance[32]; /* from lane 0 */
+    int32_t lowest;       /* of the distances */
+    uint32_t span;        /* bytes from the lowest lane's first to the highest lane's last */
+    uint32_t leaders; /* lanes that no earlier lane shares its sector with; one too many, rarely */
+    uint64_t marked;  /* the last request whose sectors were marked, by the sector of its lane 0: */
+                      /* the next one may well stay inside the same sectors; 0: none was */
+    Units units;
+} Pattern;
+
+/* Whether these addresses are the pattern at another place. */
+bool pattern_fits_shared(const Pattern *pattern, const uint32_t address[32]);
+bool pattern_fits_global(const Pattern *pattern, const uint64_t address[32]);
+
+/* Remembers a request of `bytes` a lane that cost `units`, if it is not too wide. */
+void pattern_learn_shared(Pattern *pattern, const uint32_t address[32], unsigned bytes,
+                          Units units);
+void pattern_learn_global(Pattern *pattern, const uint64_t address[32], unsigned bytes,
+                          Units units);
+
+#endif

@@ -1,0 +1,204 @@
+#include "machine/scheduler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/async.h"
+#include "machine/barrier.h"
+#include "machine/fill.h"
+#include "machine/landing.h"
+#include "machine/lanes.h"
+#include "machine/observe.h"
+#include "machine/simt.h"
+
+enum {
+    TURN = 1 << 16, /* operations in one turn, so that a warp that spins lets others go on */
+    MAX_IDLE_ROUNDS = 1000, /* rounds of mere polling before it counts as a deadlock */
+    DATA_ALIGNMENT = 1024,  /* of shared memory and of register files, in host memory */
+};
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void *aligned_zeros(size_t bytes) {
+    const size_t rounded = (bytes / DATA_ALIGNMENT + 1) * DATA_ALIGNMENT;
+    void *memory = aligned_alloc(DATA_ALIGNMENT, rounded);
+    if (memory) memset(memory, 0, rounded);
+    return memory;
+}
+
+static bool new_warp(Block *block, int index) {
+    Warp *warp = &block->warp[index];
+    warp->block = block;
+    warp->index = index;
+    warp->registers = aligned_zeros(block->kernel->register_bytes);
+    warp->local = aligned_zeros((size_t)LANES * block->kernel->local_bytes);
+    if (!async_new(warp) || !warp->registers || !warp->local) return false;
+    constants_fill(warp);
+    return true;
+}
+
+Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t grid[3],
+                 const uint32_t threads[3], uint32_t dynamic_shared) {
+    Block *block = calloc(1, sizeof *block);
+    if (!block) return NULL;
+    block->kernel = kernel;
+    block->settings = settings;
+    memcpy(block->grid, grid, sizeof block->grid);
+    memcpy(block->threads, threads, sizeof block->threads);
+    block->thread_count = threads[0] * threads[1] * threads[2];
+    block->warps = (int)((block->thread_count + LANES - 1) / LANES);
+    block->parameters.start = (uint64_t)(uintptr_t)kernel->parameter;
+    block->parameters.end = block->parameters.start + kernel->parameter_bytes;
+    block->shared_bytes = kernel->dynamic_offset + dynamic_shared;
+    block->shared = aligned_zeros(block->shared_bytes);
+    block->written = aligned_zeros(block->shared_bytes);
+    block->warp = calloc((size_t)block->warps, sizeof *block->warp);
+    block->loads = calloc(1, sizeof *block->loads);
+    block->count = calloc((size_t)kernel->ops, sizeof *block->count);
+    block->range = calloc((size_t)kernel->ops, sizeof *block->range);
+    block->pattern = calloc((size_t)kernel->ops, sizeof *block->pattern);
+    bool complete = block->shared && block->written && block->warp && block->loads &&
+                    block->count && block->range && block->pattern;
+    for (int i = 0; complete && i < block->warps; i++) complete = new_warp(block, i);
+    if (complete && settings->race && block->shared_bytes) {
+        block->race = race_new(SHARED_BASE, block->shared_bytes, (unsigned)block->warps,
+                               kernel->race_granule);
+        complete = block->race != NULL;
+    }
+    if (complete) return block;
+    block_free(block);
+    return NULL;
+}
+
+void block_free(Block *block) {
+    if (!block) return;
+    for (int i = 0; block->warp && i < block->warps; i++) {
+        free(block->warp[i].registers);
+        free(block->warp[i].local);
+        async_free(&block->warp[i]);
+    }
+    if (block->loads) free(block->loads->bulk);
+    race_free(block->race);
+    free(block->loads);
+    free(block->warp);
+    free(block->shared);
+    free(block->written);
+    free(block->count);
+    free(block->range);
+    free(block->pattern);
+    free(block);
+}
+
+/* ---- The beginning --------------------------------------------------------------------------- */
+
+static void begin_warp(Warp *warp) {
+    const uint32_t rest = warp->block->thread_count - (uint32_t)(warp->index * LANES);
+    const uint32_t lanes = rest >= LANES ? ALL_LANES : (1u << rest) - 1;
+    warp->active = warp->live = lanes;
+    warp->carry = 0;
+    warp->pc = warp->depth = 0;
+    warp->state = WARP_READY;
+    warp->op = NULL;
+    warp->executed = 0;
+    warp->stack[0] = (Frame){0, -1, lanes};
+    specials_fill(warp);
+}
+
+static void begin_block(Block *block, uint64_t index) {
+    block->index[0] = (uint32_t)(index % block->grid[0]);
+    block->index[1] = (uint32_t)(index / block->grid[0] % block->grid[1]);
+    block->index[2] = (uint32_t)(index / block->grid[0] / block->grid[1]);
+    block->progress = 0;
+    memset(block->barrier, 0, sizeof block->barrier);
+    memset(block->written, 0, block->shared_bytes);
+    for (int i = 0; i < block->warps; i++) begin_warp(&block->warp[i]);
+    async_begin(block);
+    if (block->race) race_begin_block(block->race);
+}
+
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
+static void execute(Warp *warp, const Op *op) {
+    InstructionCount *count = counter(warp, op);
+    uint32_t mask = warp->active;
+    if (op->guard >= 0) {
+        const uint32_t guard = predicate(warp, op->guard);
+        mask &= op->guard_negated ? ~guard : guard;
+    }
+    warp->mask = mask;
+    warp->op = op;
+    warp->pc++;
+    count->executions++;
+    count->lanes += mask == ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask);
+    if (warp->block->record) observe_step(warp->block->record, warp, op);
+    if (!mask) return;
+    if (warp->wgmma->count) wgmma_check(warp, op);
+    op->run(warp, op);
+}
+
+static void run_turn(Warp *warp) {
+    const Op *ops = warp->block->kernel->op;
+    for (int i = 0; i < TURN && warp->state == WARP_READY; i++) {
+        if (ops[warp->pc].joins) simt_reconverge(warp);
+        execute(warp, &ops[warp->pc]);
+        warp->executed++;
+    }
+    if (warp->executed > warp->block->settings->budget)
+        fault(warp, -1,
+              "the warp has executed %llu instructions and goes on: an endless loop? "
+              "(SIM_BUDGET sets the limit)",
+              (unsigned long long)warp->executed);
+}
+
+/* Gives the warp a turn if it can use one; true if it got further than to poll again. */
+static bool take_turn(Warp *warp) {
+    const uint64_t progress = warp->block->progress;
+    switch (warp->state) {
+    case WARP_DONE:
+    case WARP_AT_BARRIER:
+        return false;
+    case WARP_AT_MBARRIER: /* the wait once more */
+        warp->op->run(warp, warp->op);
+        if (warp->state == WARP_AT_MBARRIER) return false;
+        break;
+    default:
+        break;
+    }
+    if (warp->state == WARP_POLLING) warp->state = WARP_READY;
+    run_turn(warp);
+    if (warp->state == WARP_DONE)
+        for (uint32_t b = 0; b < NAMED_BARRIERS; b++) barrier_check(warp->block, b);
+    return warp->state != WARP_POLLING || warp->block->progress != progress;
+}
+
+static bool all_done(const Block *block) {
+    for (int i = 0; i < block->warps; i++)
+        if (block->warp[i].state != WARP_DONE) return false;
+    return true;
+}
+
+static bool somebody_polls(const Block *block) {
+    for (int i = 0; i < block->warps; i++)
+        if (block->warp[i].state == WARP_POLLING) return true;
+    return false;
+}
+
+static void run_warps(Block *block) {
+    for (int idle = 0; !all_done(block);) {
+        bool moved = false;
+        for (int i = 0; i < block->warps; i++) moved |= take_turn(&block->warp[i]);
+        if (moved || async_advance(block)) {
+            idle = 0;
+        } else if (!somebody_polls(block) || ++idle == MAX_IDLE_ROUNDS) {
+            fault_deadlock(block);
+        }
+    }
+}
+
+bool block_run(Block *block, uint64_t index) {
+    begin_block(block, index);
+    if (setjmp(block->escape)) return false;
+    run_warps(block);
+    async_end(block);
+    return true;
+}

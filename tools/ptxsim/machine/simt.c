@@ -1,0 +1,93 @@
+/* Divergence. A warp has a stack of frames; the lanes of the top frame run until they come to the
+ * place where they reconverge, then the frame below goes on with those lanes and its own. */
+#include "machine/simt.h"
+
+#include "machine/lanes.h"
+#include "machine/observe.h"
+
+static void load_top(Warp *warp) {
+    warp->pc = warp->stack[warp->depth].pc;
+    warp->active = warp->stack[warp->depth].mask;
+}
+
+void simt_reconverge(Warp *warp) {
+    while (warp->depth > 0 && warp->stack[warp->depth].reconverge == warp->pc) {
+        warp->depth--;
+        load_top(warp);
+    }
+}
+
+static void push_frame(Warp *warp, int pc, int reconverge, uint32_t mask) {
+    if (pc == reconverge) return; /* these lanes only wait for the others */
+    if (warp->depth + 1 == MAX_DIVERGENCE) fault(warp, -1, "branches diverge too deep");
+    warp->stack[++warp->depth] = (Frame){pc, reconverge, mask};
+}
+
+static void count_divergence(Warp *warp, const Op *op) {
+    counter(warp, op)->divergent++;
+    if (warp->block->record) observe_divergence(warp->block->record, warp);
+}
+
+/* The lanes of the top frame are about to part. It becomes what goes on after they have met, unless
+ * the frame below it already does that (a loop that lanes leave one after another). */
+static void await_reconvergence(Warp *warp, int reconverge) {
+    Frame *top = &warp->stack[warp->depth];
+    if (warp->depth > 0 && top->reconverge == reconverge) {
+        warp->depth--;
+    } else {
+        top->pc = reconverge;
+        top->mask = warp->active;
+    }
+}
+
+void run_branch(Warp *warp, const Op *op) {
+    const uint32_t taken = warp->mask, rest = warp->active & ~taken;
+    const int next = warp->pc;
+    if (!rest) {
+        warp->pc = op->target;
+        return;
+    }
+    count_divergence(warp, op);
+    await_reconvergence(warp, op->reconverge);
+    push_frame(warp, next, op->reconverge, rest);
+    push_frame(warp, op->target, op->reconverge, taken);
+    load_top(warp);
+}
+
+/* brx.idx: operand 0 chooses the target of each lane. */
+void run_indexed_branch(Warp *warp, const Op *op) {
+    const u32 *index = REG(u32, 0);
+    const uint32_t rest = warp->active & ~warp->mask;
+    const int next = warp->pc;
+    uint32_t left = warp->mask;
+    int ways = rest != 0;
+    await_reconvergence(warp, op->reconverge);
+    if (rest) push_frame(warp, next, op->reconverge, rest);
+    for (; left; ways++) {
+        const unsigned first = first_lane(left);
+        uint32_t same = 0;
+        if (index[first] >= (uint32_t)op->table->targets)
+            fault(warp, (int)first, "indexed branch beyond its %d targets", op->table->targets);
+        EACH_ACTIVE(same |= (uint32_t)(index[l] == index[first]) << l);
+        push_frame(warp, op->table->target[index[first]], op->reconverge, same);
+        left &= ~same;
+    }
+    if (ways > 1) count_divergence(warp, op);
+    load_top(warp);
+}
+
+/* Lanes end; the warp goes on with whatever frame still has lanes. */
+void run_exit(Warp *warp, const Op *op) {
+    const uint32_t ended = warp->mask;
+    (void)op;
+    warp->live &= ~ended;
+    warp->active &= ~ended;
+    for (int i = 0; i <= warp->depth; i++) warp->stack[i].mask &= ~ended;
+    if (!warp->live) {
+        warp->state = WARP_DONE;
+        return;
+    }
+    if (warp->active) return;
+    while (!warp->stack[warp->depth].mask) warp->depth--;
+    load_top(warp);
+}

@@ -1,0 +1,388 @@
+/* The race detector by scenario, each in a racing and in a clean version. Catches: a missing edge
+ * of happens-before (false alarms), an edge too many (races missed), a report that names the wrong
+ * side. */
+#include "machine/memory/race.h"
+#include "test/tap.h"
+
+enum { BASE = 1024, BYTES = 8192, WARPS = 4 };
+static const uint32_t all = 0xffffffff;
+static Race *race;
+static RaceReport report;
+
+/* Lane l at BASE + offset + l * step. */
+static bool lanes(unsigned warp, RaceAccess access, uint32_t mask, uint32_t offset, uint32_t step,
+                  unsigned bytes, uint32_t source) {
+    uint32_t address[32];
+    for (uint32_t l = 0; l < 32; l++) address[l] = BASE + offset + l * step;
+    return race_access(race, warp, access, mask, address, bytes, source, &report);
+}
+
+static bool reads(unsigned warp, uint32_t offset, uint32_t source) {
+    return lanes(warp, RACE_READ, all, offset, 4, 4, source);
+}
+
+static bool writes(unsigned warp, uint32_t offset, uint32_t source) {
+    return lanes(warp, RACE_WRITE, all, offset, 4, 4, source);
+}
+
+static bool copies(unsigned warp, uint32_t offset, uint32_t source) {
+    uint32_t address[32];
+    for (uint32_t l = 0; l < 32; l++) address[l] = BASE + offset + l * 16;
+    return race_copy(race, warp, all, address, 16, source, &report);
+}
+
+static void barrier(unsigned id, uint32_t warps) {
+    for (unsigned warp = 0; warp < WARPS; warp++)
+        if (warps >> warp & 1) race_barrier_arrive(race, id, warp);
+    race_barrier_release(race, id, warps);
+}
+
+static bool reported(RaceWhy why, uint32_t earlier, uint32_t later) {
+    return report.why == why && report.earlier.source == earlier && report.later.source == later;
+}
+
+static void test_barriers(void) {
+    race_begin_block(race);
+    ok(!writes(0, 0, 1) && !reads(0, 0, 2), "a warp reads what its own lanes wrote");
+    ok(reads(1, 0, 3) && reported(RACE_UNORDERED, 1, 3), "another warp without a barrier races");
+    ok(report.earlier.warp == 0 && report.later.warp == 1 && report.earlier.access == RACE_WRITE &&
+           report.later.access == RACE_READ && report.address == BASE && report.earlier.lane == 0,
+       "the report names both warps, the accesses and the address");
+
+    race_begin_block(race);
+    writes(0, 0, 1);
+    barrier(0, 15);
+    ok(!reads(1, 0, 2) && !reads(3, 0, 2), "after a barrier it does not");
+    ok(writes(2, 0, 3) && reported(RACE_UNORDERED, 2, 3), "overwriting without a second barrier");
+    ok(report.earlier.access == RACE_READ && report.earlier.warp == 1, "is a write after a read");
+
+    race_begin_block(race);
+    writes(0, 0, 1);
+    barrier(0, 15);
+    reads(1, 0, 2);
+    reads(2, 0, 2);
+    barrier(0, 15);
+    ok(!writes(3, 0, 3), "with a second barrier it is clean");
+    ok(writes(0, 0, 4) && reported(RACE_UNORDERED, 3, 4), "two writes without a barrier");
+
+    race_begin_block(race);
+    writes(0, 0, 1);
+    barrier(1, 3);
+    ok(!reads(1, 0, 2) && reads(2, 0, 3), "a named barrier orders its participants alone");
+
+    race_begin_block(race);
+    writes(0, 0, 1);
+    race_barrier_arrive(race, 2, 0); /* bar.arrive: does not wait */
+    writes(0, 128, 2);
+    race_barrier_arrive(race, 2, 1);
+    race_barrier_release(race, 2, 2);
+    ok(!reads(1, 0, 3), "bar.arrive releases what came before it");
+    ok(reads(1, 128, 4), "and not what came after");
+    ok(!writes(1, 256, 5) && reads(0, 256, 6), "the arriving warp acquires nothing");
+
+    race_begin_block(race);
+    ok(!writes(1, 0, 7), "a new block starts clean");
+}
+
+static void test_atomics(void) {
+    race_begin_block(race);
+    ok(!lanes(0, RACE_ATOMIC, all, 0, 0, 4, 1) && !lanes(1, RACE_ATOMIC, all, 0, 0, 4, 2),
+       "atomics of two warps do not race");
+    ok(lanes(2, RACE_READ, 1, 0, 0, 4, 3), "a plain read beside them does");
+    race_begin_block(race);
+    lanes(0, RACE_ATOMIC, all, 0, 0, 4, 1);
+    lanes(1, RACE_ATOMIC, all, 0, 0, 4, 2);
+    race_barrier_arrive(race, 0, 1);
+    race_barrier_arrive(race, 0, 2);
+    race_barrier_release(race, 0, 6);
+    ok(lanes(2, RACE_WRITE, 1, 0, 0, 4, 3) && report.earlier.warp == 0,
+       "a write ordered after one atomic races with the other");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+    ok(lanes(1, RACE_ATOMIC, 1, 0, 0, 4, 2), "an atomic races with a plain write");
+}
+
+static void test_lanes(void) {
+    race_begin_block(race);
+    ok(!lanes(0, RACE_WRITE, all, 0, 4, 4, 1) && !lanes(0, RACE_READ, all, 0, 4, 4, 2),
+       "each lane reads its own word");
+    ok(lanes(0, RACE_READ, all, 4, 4, 4, 3) && reported(RACE_WITHIN_WARP, 1, 3),
+       "each lane reads its neighbour's without __syncwarp");
+    ok(report.later.lane == 0 && report.earlier.lane == 1, "the report names both lanes");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, all, 0, 4, 4, 1);
+    race_warp_sync(race, 0);
+    ok(!lanes(0, RACE_READ, all, 4, 4, 4, 3), "with __syncwarp it is clean");
+    ok(lanes(0, RACE_WRITE, all, 0, 4, 4, 4) && reported(RACE_WITHIN_WARP, 3, 4),
+       "overwriting what a neighbour reads needs another");
+    race_warp_sync(race, 0);
+    ok(!lanes(0, RACE_WRITE, all, 0, 0, 4, 5), "lanes of one instruction do not race");
+    ok(lanes(0, RACE_READ, 1, 0, 0, 4, 6), "but the word has several writers then");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 0xffff, 0, 4, 4, 1);
+    ok(lanes(0, RACE_READ, 0xffff0000, 0xffffffc0, 4, 4, 2), "two sides of a branch race as well");
+    race_begin_block(race);
+    lanes(0, RACE_READ, all, 0, 0, 4, 1);
+    ok(lanes(0, RACE_WRITE, 1, 0, 0, 4, 2), "a broadcast read, then a write by one lane");
+    race_begin_block(race);
+    lanes(0, RACE_READ, all, 0, 0, 4, 1);
+    ok(!lanes(0, RACE_READ, all, 0, 4, 4, 2), "reads never race");
+}
+
+static void test_granules(void) {
+    race_begin_block(race);
+    ok(!lanes(0, RACE_WRITE, all, 0, 4, 2, 1) && lanes(1, RACE_WRITE, all, 2, 4, 2, 2),
+       "with 4-byte cells the halves of a word are one");
+    Race *words = race;
+    race = race_new(BASE, BYTES, WARPS, 2);
+    ok(!lanes(0, RACE_WRITE, all, 0, 4, 2, 1) && !lanes(1, RACE_WRITE, all, 2, 4, 2, 2),
+       "with 2-byte cells they are two");
+    ok(lanes(2, RACE_READ, all, 0, 4, 4, 3), "a word covers both");
+    race_free(race);
+    race = words;
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, all, 0, 16, 16, 1);
+    ok(lanes(1, RACE_READ, 1, 16 * 31 + 12, 0, 4, 2), "16-byte accesses cover four words");
+    ok(!lanes(1, RACE_READ, 1, 16 * 32, 0, 4, 2), "and not a fifth");
+}
+
+static void test_copies(void) {
+    race_begin_block(race);
+    copies(0, 0, 1);
+    ok(reads(0, 0, 2) && reported(RACE_NOT_WAITED, 1, 2), "reading a cp.async that is under way");
+    ok(report.earlier.actor == RACE_ACTOR_COPY && report.earlier.warp == 0, "is told as such");
+    race_begin_block(race);
+    copies(0, 0, 1);
+    race_commit(race, 0, RACE_COPY);
+    copies(0, 1024, 3);
+    race_commit(race, 0, RACE_COPY);
+    race_wait(race, 0, RACE_COPY, 1);
+    ok(!reads(0, 0, 2), "wait_group 1: the first group has landed");
+    ok(reads(0, 1024, 4) && reported(RACE_NOT_WAITED, 3, 4), "and the second has not");
+    race_wait(race, 0, RACE_COPY, 0);
+    ok(!reads(0, 1024 + 128, 5), "wait_group 0: both");
+    ok(reads(1, 0, 6) && reported(RACE_UNORDERED, 1, 6), "another warp needs a barrier besides");
+    barrier(0, 15);
+    ok(!reads(1, 256, 7), "after it, it sees the copy too");
+    ok(copies(2, 0, 8) && reported(RACE_UNORDERED, 7, 8), "a copy over data still being read");
+
+    race_begin_block(race);
+    copies(0, 0, 1);
+    race_commit(race, 0, RACE_COPY);
+    barrier(0, 15); /* before the wait: too early */
+    race_wait(race, 0, RACE_COPY, 0);
+    ok(reads(1, 0, 2), "a barrier before the wait orders nothing");
+
+    race_begin_block(race);
+    copies(0, 0, 1);
+    race_wait(race, 0, RACE_COPY, 0);
+    ok(reads(0, 0, 2), "wait_group does not wait for copies that were not committed");
+    race_wait(race, 0, RACE_COPY, RACE_WAIT_ALL);
+    ok(!reads(0, 128, 3), "wait_all does");
+
+    race_begin_block(race);
+    copies(0, 0, 1);
+    race_mbarrier_arrive(race, BASE + 4096, 0, true);
+    copies(0, 1024, 2);
+    race_mbarrier_complete(race, BASE + 4096);
+    race_mbarrier_acquire(race, BASE + 4096, 1);
+    ok(!reads(1, 0, 3), "cp.async.mbarrier.arrive covers the copies before it");
+    ok(reads(1, 1024, 4), "and not those after");
+}
+
+static void test_mbarriers(void) {
+    uint32_t full = BASE + 4096, empty = BASE + 4104;
+    race_begin_block(race);
+    ok(!race_bulk_load(race, 0, full, BASE, 1024, 1, &report), "a bulk load");
+    race_mbarrier_arrive(race, full, 0, false);
+    ok(reads(1, 0, 2) && reported(RACE_NOT_WAITED, 1, 2), "reading it without a wait races");
+    ok(report.earlier.actor == RACE_ACTOR_BULK_LOAD && report.earlier.mbarrier == full,
+       "and the report names the mbarrier");
+
+    race_begin_block(race);
+    race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
+    race_bulk_load(race, 0, empty, BASE + 1024, 1024, 2, &report);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1);
+    ok(!reads(1, 0, 3), "after the wait it is clean");
+    ok(reads(1, 1024, 4), "a wait on one mbarrier says nothing about another");
+    race_mbarrier_acquire(race, full, 0);
+    ok(race_bulk_load(race, 0, full, BASE, 1024, 5, &report) && reported(RACE_UNORDERED, 3, 5),
+       "the next load over data still being read");
+
+    race_begin_block(race);
+    race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1);
+    reads(1, 0, 2);
+    race_mbarrier_arrive(race, empty, 1, false);
+    race_mbarrier_complete(race, empty);
+    race_mbarrier_acquire(race, empty, 0);
+    ok(!race_bulk_load(race, 0, full, BASE, 1024, 3, &report),
+       "after the consumer's release it is clean");
+    ok(reads(1, 128, 4), "the second phase needs its own wait");
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1);
+    ok(!reads(1, 256, 5), "which it then has");
+
+    race_begin_block(race);
+    writes(1, 0, 1);
+    race_mbarrier_arrive(race, empty, 1, false);
+    writes(1, 128, 2);
+    race_mbarrier_complete(race, empty);
+    race_mbarrier_acquire(race, empty, 2);
+    ok(!reads(2, 0, 3), "an arrival releases the writes before it");
+    ok(reads(2, 128, 4), "and not those after");
+
+    bool fits = true;
+    race_begin_block(race);
+    for (uint32_t i = 0; i < RACE_MAX_MBARRIERS; i++)
+        fits = fits && race_mbarrier_arrive(race, BASE + 8 * i, 0, false);
+    ok(fits && !race_mbarrier_arrive(race, BASE + 8 * RACE_MAX_MBARRIERS, 0, false),
+       "mbarriers beyond the limit are refused");
+}
+
+static const uint32_t chunk[2] = {BASE, BASE + 16}, full = BASE + 4096; /* of the next tests */
+
+static void test_proxy_fences(void) {
+    race_begin_block(race);
+    writes(0, 0, 1);
+    barrier(0, 15);
+    ok(race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
+           reported(RACE_NO_PROXY_FENCE, 1, 2),
+       "wgmma reads ordinary writes: a barrier is not enough");
+    race_begin_block(race);
+    writes(0, 0, 1);
+    race_proxy_fence(race, 0);
+    barrier(0, 15);
+    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
+       "a fence before the barrier");
+    race_begin_block(race);
+    writes(0, 0, 1);
+    barrier(0, 15);
+    race_proxy_fence(race, 1);
+    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report), "or one after it");
+    race_begin_block(race);
+    race_proxy_fence(race, 0);
+    writes(0, 0, 1);
+    barrier(0, 15);
+    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report),
+       "a fence before the write is none");
+    race_begin_block(race);
+    writes(0, 0, 1);
+    race_proxy_fence(race, 0);
+    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report) &&
+           reported(RACE_UNORDERED, 1, 2),
+       "a fence is no barrier");
+}
+
+/* A tile goes from a bulk load to a wgmma and back. */
+static void test_tile_release(void) {
+    race_begin_block(race);
+    race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1);
+    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
+       "TMA to wgmma needs no fence");
+    race_mbarrier_arrive(race, full + 8, 1, false); /* released before the wgmma is over */
+    race_mbarrier_complete(race, full + 8);
+    race_mbarrier_acquire(race, full + 8, 0);
+    ok(race_bulk_load(race, 0, full, BASE, 1024, 3, &report) && reported(RACE_NOT_WAITED, 2, 3),
+       "releasing a tile before wgmma.wait_group");
+    ok(report.earlier.actor == RACE_ACTOR_WGMMA && report.later.actor == RACE_ACTOR_BULK_LOAD,
+       "is named");
+
+    race_begin_block(race);
+    race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report);
+    race_commit(race, 1, RACE_WGMMA);
+    race_wait(race, 1, RACE_WGMMA, 0);
+    race_mbarrier_arrive(race, full, 1, false);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 0);
+    ok(!race_bulk_load(race, 0, full + 8, BASE, 1024, 3, &report), "releasing it after");
+}
+
+static void test_bulk_stores(void) {
+    race_begin_block(race);
+    writes(0, 0, 1);
+    race_proxy_fence(race, 0);
+    race_async_read(race, 0, RACE_BULK, 1, chunk, 16, 2, &report);
+    race_commit(race, 0, RACE_BULK);
+    ok(writes(0, 0, 3) && reported(RACE_NOT_WAITED, 2, 3),
+       "overwriting a tile that a bulk store still reads");
+    race_begin_block(race);
+    race_async_read(race, 0, RACE_BULK, 1, chunk, 16, 2, &report);
+    race_commit(race, 0, RACE_BULK);
+    race_wait(race, 0, RACE_BULK, 0);
+    ok(!writes(0, 0, 3), "after its wait it is free");
+}
+
+static void test_writes_before_async(void) {
+    race_begin_block(race);
+    writes(0, 0, 1);
+    ok(race_bulk_load(race, 0, full, BASE, 64, 2, &report) && reported(RACE_NO_PROXY_FENCE, 1, 2),
+       "a bulk load over ordinary writes needs a fence");
+    race_begin_block(race);
+    writes(0, full - BASE, 1); /* mbarrier.init */
+    ok(race_bulk_load(race, 0, full, BASE, 64, 2, &report) && reported(RACE_NO_PROXY_FENCE, 1, 2),
+       "a bulk load must see its mbarrier initialised");
+    race_proxy_fence(race, 0);
+    ok(!race_bulk_load(race, 0, full, BASE, 64, 2, &report), "after a fence it does");
+    race_begin_block(race);
+    copies(0, 0, 1);
+    race_commit(race, 0, RACE_COPY);
+    race_wait(race, 0, RACE_COPY, 0);
+    ok(race_async_read(race, 0, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
+           reported(RACE_NO_PROXY_FENCE, 1, 2),
+       "cp.async writes are ordinary: wgmma needs a fence after the wait");
+    race_proxy_fence(race, 0);
+    ok(!race_async_read(race, 0, RACE_WGMMA, 2, chunk, 16, 2, &report), "with it, it is clean");
+}
+
+static void test_words(void) {
+    char text[128];
+    RaceSide side = {.actor = RACE_ACTOR_WARP, .warp = 3, .lane = 7, .access = RACE_WRITE};
+    race_side_text(&side, text, sizeof text);
+    is_text(text, "write by warp 3, lane 7", "a lane");
+    side.lane = RACE_ALL_LANES;
+    race_side_text(&side, text, sizeof text);
+    is_text(text, "write by several lanes of warp 3", "several lanes");
+    side.actor = RACE_ACTOR_WGMMA;
+    side.access = RACE_READ;
+    race_side_text(&side, text, sizeof text);
+    is_text(text, "read by wgmma of warp 3", "wgmma");
+    side = (RaceSide){.actor = RACE_ACTOR_BULK_LOAD, .mbarrier = 0x408, .access = RACE_WRITE};
+    race_side_text(&side, text, sizeof text);
+    is_text(text, "write by a bulk load that completes on the mbarrier at 0x408", "a bulk load");
+}
+
+/* Many blocks: clocks go on, and earlier blocks are never remembered. */
+static void test_many_blocks(void) {
+    int wrong = 0;
+    for (int i = 0; i < 300; i++) {
+        race_begin_block(race);
+        wrong += writes((unsigned)i % WARPS, 0, 1);
+        wrong += copies((unsigned)(i + 1) % WARPS, 1024, 2);
+        wrong += race_bulk_load(race, 0, BASE + 4096, BASE + 2048, 1024, 3, &report);
+        wrong += !reads((unsigned)(i + 1) % WARPS, 0, 4);
+    }
+    ok(wrong == 0, "300 blocks with one race each (%d wrong)", wrong);
+}
+
+int main(void) {
+    race = race_new(BASE, BYTES, WARPS, 4);
+    test_barriers();
+    test_atomics();
+    test_lanes();
+    test_granules();
+    test_copies();
+    test_mbarriers();
+    test_proxy_fences();
+    test_tile_release();
+    test_bulk_stores();
+    test_writes_before_async();
+    test_words();
+    test_many_blocks();
+    race_free(race);
+    return done_testing();
+}

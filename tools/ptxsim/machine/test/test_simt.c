@@ -1,0 +1,187 @@
+/* Divergence, loops, calls, barriers and memory spaces, on kernels small enough to work out by
+ * hand. Catches: lanes that do not meet again, a loop that lanes leave at the wrong time, a
+ * register place that two live values share, a return that ends a thread, warps that pass a barrier
+ * too early. */
+#include "test/run_ptx.h"
+#include "test/tap.h"
+
+enum { THREADS = 64 };
+
+/* The kernels see: tid in r0, the address of data[tid] in rd1, data[tid] in r1. */
+#define HEAD                                                         \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n"              \
+             ".reg .pred p, q;\n.reg .b32 r<9>;\n.reg .b64 rd<9>;\n" \
+             "mov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"      \
+             "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\n"
+
+static uint32_t data[THREADS];
+
+static PtxRun run(const char *text) {
+    for (uint32_t i = 0; i < THREADS; i++) data[i] = 7 * i + 3;
+    return run_ptx(text, THREADS, data, sizeof data);
+}
+
+typedef uint32_t (*Expected)(uint32_t tid, uint32_t value);
+
+static void check(const char *name, const char *text, Expected expected) {
+    const PtxRun result = run(text);
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < THREADS; i++) wrong += data[i] != expected(i, 7 * i + 3);
+    if (!ok(result.status == LAUNCH_OK && wrong == 0, "%s", name))
+        printf("# %u threads are wrong %s\n", wrong, result.error);
+}
+
+/* ---- Branches -------------------------------------------------------------------------------- */
+
+static uint32_t nested(uint32_t tid, uint32_t value) {
+    if (tid & 1)
+        value = tid & 2 ? value * 3 : value * 5;
+    else
+        value += 100;
+    return value + 1;
+}
+
+static const char nested_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra EVEN;\n"
+         "and.b32 r2, r0, 2;\nsetp.eq.u32 q, r2, 0;\n@q bra FIVE;\n"
+         "mul.lo.u32 r1, r1, 3;\nbra MEET;\n"
+         "FIVE: mul.lo.u32 r1, r1, 5;\nbra MEET;\n"
+         "EVEN: add.u32 r1, r1, 100;\n"
+         "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+static uint32_t collatz(uint32_t tid, uint32_t value) {
+    uint32_t steps = 0;
+    (void)tid;
+    for (; value != 1; steps++) value = value & 1 ? 3 * value + 1 : value / 2;
+    return steps;
+}
+
+static const char collatz_text[] =
+    HEAD "mov.u32 r2, 0;\n"
+         "HEAD: setp.eq.u32 p, r1, 1;\n@p bra DONE;\n"
+         "add.u32 r2, r2, 1;\nand.b32 r3, r1, 1;\nsetp.eq.u32 q, r3, 0;\n@q bra HALF;\n"
+         "mad.lo.u32 r1, r1, 3, 1;\nbra HEAD;\n"
+         "HALF: shr.u32 r1, r1, 1;\nbra HEAD;\n"
+         "DONE: st.global.u32 [rd1], r2;\nret;\n}\n";
+
+static uint32_t early(uint32_t tid, uint32_t value) { return tid % 3 == 0 ? value : value + tid; }
+
+static const char early_text[] = HEAD "rem.u32 r2, r0, 3;\nsetp.eq.u32 p, r2, 0;\n@p ret;\n"
+                                      "add.u32 r1, r1, r0;\nst.global.u32 [rd1], r1;\nexit;\n}\n";
+
+static uint32_t switched(uint32_t tid, uint32_t value) {
+    static const uint32_t add[] = {10, 20, 30, 20};
+    return value + add[tid & 3] + 1;
+}
+
+static const char switch_text[] =
+    HEAD "and.b32 r2, r0, 3;\n"
+         "TABLE: .branchtargets TEN, TWENTY, THIRTY, TWENTY;\n"
+         "brx.idx r2, TABLE;\n"
+         "TEN: add.u32 r1, r1, 10;\nbra MEET;\n"
+         "TWENTY: add.u32 r1, r1, 20;\nbra MEET;\n"
+         "THIRTY: add.u32 r1, r1, 30;\n"
+         "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+/* Odd lanes write only some of their registers under a guard; the others keep their values. */
+static uint32_t guarded(uint32_t tid, uint32_t value) { return tid & 1 ? value + 2 * tid : value; }
+
+static const char guarded_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.ne.u32 p, r2, 0;\nmov.u32 r3, 0;\n"
+         "@p add.u32 r3, r0, r0;\nadd.u32 r1, r1, r3;\n"
+         "@!p bra KEEP;\nst.global.u32 [rd1], r1;\nKEEP: ret;\n}\n";
+
+static void test_branches(void) {
+    check("nested branches meet again", nested_text, nested);
+    check("lanes leave a loop one after another", collatz_text, collatz);
+    check("lanes that return early are out, the others go on", early_text, early);
+    check("an indexed branch", switch_text, switched);
+    check("a guard keeps the registers of the other lanes", guarded_text, guarded);
+    is_int((long long)run(nested_text).divergent, 4, "two divergent branches in each of two warps");
+    const PtxRun whole = run(early_text);
+    is_int((long long)whole.executions, 2 * 10, "every instruction is executed once by a warp");
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static uint32_t called(uint32_t tid, uint32_t value) { return (tid < 40 ? value : 2 * value) + 1; }
+
+static const char call_text[] =
+    PTX_HEAD ".func (.param .b32 result) twice_from(.param .b32 x, .param .b32 y)\n{\n"
+             ".reg .pred p;\n.reg .b32 r<3>;\n.local .align 4 .b8 room[8];\n"
+             "ld.param.b32 r0, [x];\nld.param::func.b32 r1, [y];\nst.local.b32 [room+4], r0;\n"
+             "setp.lt.u32 p, r1, 40;\n@p bra SAME;\n"
+             "ld.local.b32 r2, [room+4];\nadd.u32 r0, r2, r2;\nst.param.b32 [result], r0;\nret;\n"
+             "SAME: st.param.b32 [result], r0;\nret;\n}\n"
+             ".visible .entry k(.param .u64 data)\n{\n"
+             ".reg .b32 r<9>;\n.reg .b64 rd<9>;\nmov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"
+             "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\n"
+             "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 c;\n"
+             "st.param.b32 [a], r1;\nst.param.b32 [b], r0;\n"
+             "call.uni (c), twice_from, (a, b);\nld.param.b32 r2, [c];\n}\n"
+             "add.u32 r2, r2, 1;\nst.global.u32 [rd1], r2;\nret;\n}\n";
+
+static void test_calls(void) {
+    check("a call whose lanes return from different places", call_text, called);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static uint32_t mirrored(uint32_t tid, uint32_t value) {
+    (void)value;
+    return 7 * (THREADS - 1 - tid) + 3;
+}
+
+static const char mirror_text[] =
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n"
+             ".reg .b32 r<9>;\n.reg .b64 rd<9>;\n.shared .align 4 .b8 tile[256];\n"
+             "mov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\nmad.wide.u32 rd1, r0, 4, rd0;\n"
+             "ld.global.u32 r1, [rd1];\nmov.u32 r2, tile;\nmad.lo.u32 r3, r0, 4, r2;\n"
+             "st.shared.u32 [r3], r1;\nbar.sync 0;\n"
+             "cvt.u64.u32 rd2, r2;\ncvta.shared.u64 rd2, rd2;\nsub.u32 r4, 63, r0;\n"
+             "mad.wide.u32 rd3, r4, 4, rd2;\nld.u32 r5, [rd3];\n" /* a generic address */
+             "st.global.u32 [rd1], r5;\nret;\n}\n";
+
+static uint32_t vectors(uint32_t tid, uint32_t value) {
+    (void)value;
+    return 7 * (tid ^ 1) + 3;
+}
+
+static const char vector_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.ne.u32 p, r2, 0;\n@p ret;\n"
+         "ld.global.v2.u32 {r3, r4}, [rd1];\nst.global.v2.u32 [rd1], {r4, r3};\nret;\n}\n";
+
+static void test_memory(void) {
+    const PtxRun result = run(mirror_text);
+    check("shared memory by its own and by generic addresses", mirror_text, mirrored);
+    check("vector loads and stores of some lanes", vector_text, vectors);
+    is_int(result.status, LAUNCH_OK, "a kernel that is right is not complained of");
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void refused(const char *name, const char *body, const char *expected) {
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s\nret;\n}\n", HEAD, body);
+    const PtxRun result = run(text);
+    if (!ok(strstr(result.error, expected) != NULL, "%s is refused by name", name))
+        printf("# \"%s\" lacks \"%s\"\n", result.error, expected);
+}
+
+static void test_refusals(void) {
+    refused("an unknown opcode", "frobnicate.b32 r1, r1;", "frobnicate.b32 r1, r1");
+    refused("an unknown modifier", "add.loudly.s32 r1, r1, r1;", "add.loudly.s32");
+    refused("an operand of the wrong size", "add.s32 r1, r1, rd1;", "add.s32 r1, r1, rd1");
+    refused("too many operands", "add.s32 r1, r1, r1, r1;", "add.s32 r1, r1, r1, r1");
+    refused("an unknown label", "bra NOWHERE;", "unknown label NOWHERE");
+    refused("an unknown register", "add.s32 r1, r1, r99;", "r99");
+    refused("a missing bracket", "ld.global.u32 r1, [rd1;", "expected ']'");
+}
+
+int main(void) {
+    test_branches();
+    test_calls();
+    test_memory();
+    test_refusals();
+    return done_testing();
+}

@@ -1,0 +1,128 @@
+/* atom and red. PTX ISA, "Parallel Synchronization and Communication: atom, red". The lanes of a
+ * warp take their turns in order; blocks that use atomics on global memory run in order. */
+#include "decode/decode.h"
+#include "machine/access.h"
+#include "machine/lanes.h"
+#include "ops/numeric.h"
+
+typedef enum Atomic {
+    ATOMIC_ADD,
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+} Atomic;
+
+static bool is_float(Type type) { return type.kind == 'f' || type.kind == 'h' || type.kind == 'g'; }
+
+static uint64_t integer_result(const Op *op, uint64_t old, uint64_t b, uint64_t c) {
+    const unsigned shift = 64 - 8u * op->bytes;
+    const int64_t x = (int64_t)(old << shift), y = (int64_t)(b << shift);
+    const bool less = op->is_signed ? x < y : (uint64_t)x < (uint64_t)y;
+    switch ((Atomic)op->mode) {
+    case ATOMIC_ADD:
+        return old + b;
+    case ATOMIC_MIN:
+        return less ? old : b;
+    case ATOMIC_MAX:
+        return less ? b : old;
+    case ATOMIC_AND:
+        return old & b;
+    case ATOMIC_OR:
+        return old | b;
+    case ATOMIC_XOR:
+        return old ^ b;
+    case ATOMIC_EXCH:
+        return b;
+    case ATOMIC_CAS:
+        return old == b ? c : old;
+    case ATOMIC_INC:
+        return old >= b ? 0 : old + 1;
+    default:
+        return old == 0 || old > b ? b : old - 1;
+    }
+}
+
+static uint16_t half_sum(const Op *op, uint64_t a, uint64_t b) {
+    return op->bf16 ? bf16_add((uint16_t)a, (uint16_t)b) : half_add((uint16_t)a, (uint16_t)b);
+}
+
+/* fp32 keeps subnormals, which a GPU flushes where it adds to global memory. */
+static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
+    if (op->type.kind == 'f' && op->bytes == 4)
+        return bits_of(float_of((uint32_t)old) + float_of((uint32_t)b));
+    if (op->type.kind == 'f') return bits_of_double(double_of(old) + double_of(b));
+    if (op->bytes == 2) return half_sum(op, old, b);
+    return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16;
+}
+
+static uint64_t lane_value(const Warp *warp, const Op *op, int r, unsigned l) {
+    uint64_t value = 0;
+    memcpy(&value, REG(u8, r) + l * op->bytes, op->bytes);
+    return value;
+}
+
+/* operands: d or -1, address, b, c or -1 */
+static void run_atomic(Warp *warp, const Op *op) {
+    Access access;
+    access_lanes(warp, op, 1, op->bytes, ACCESS_ATOMIC, &access);
+    EACH_ACTIVE({
+        const uint64_t b = lane_value(warp, op, 2, l);
+        const uint64_t c = op->r[3] >= 0 ? lane_value(warp, op, 3, l) : 0;
+        uint64_t old = 0;
+        memcpy(&old, access.at[l], op->bytes);
+        const uint64_t value = is_float(op->type) && op->mode == ATOMIC_ADD
+                                   ? float_sum(op, old, b)
+                                   : integer_result(op, old, b, c);
+        memcpy(access.at[l], &value, op->bytes);
+        if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
+    });
+    warp->block->progress++;
+}
+
+static void take_qualifiers(Decoder *d) {
+    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "cta",
+                                        "cluster", "gpu",     "sys",     "noftz",   NULL};
+    while (take_one(d, names) >= 0) continue;
+}
+
+bool decode_atomic(Decoder *d) {
+    static const char *const names[] = {"add",  "min", "max", "and", "or", "xor",
+                                        "exch", "cas", "inc", "dec", NULL};
+    const bool returns = opcode_is(d, "atom");
+    Type type;
+    Op *op = d->op;
+    if ((!returns && !opcode_is(d, "red")) || !type_of(take_last(d), &type)) return false;
+    take_qualifiers(d);
+    op->space = take(d, "global")                             ? SPACE_GLOBAL
+                : take(d, "shared") || take(d, "shared::cta") ? SPACE_SHARED
+                                                              : SPACE_GENERIC;
+    const int what = take_one(d, names);
+    if (what < 0 || type.bytes == 1 || type.bytes > 8) return false;
+    if (is_float(type) && what != ATOMIC_ADD && what != ATOMIC_EXCH) return false;
+    op->mode = (uint8_t)what;
+    op->type = type;
+    op->bytes = type.bytes;
+    op->is_signed = type.kind == 's';
+    op->bf16 = type.kind == 'g';
+    if (returns)
+        define(d, type.bytes);
+    else
+        absent(d, true);
+    use_address(d, &op->offset);
+    use(d, type.bytes);
+    if (what == ATOMIC_CAS)
+        use(d, type.bytes);
+    else
+        absent(d, false);
+    if (op->space != SPACE_SHARED) d->kernel->in_order = true;
+    if (op->space != SPACE_GLOBAL && op->bytes < d->kernel->race_granule)
+        d->kernel->race_granule = op->bytes;
+    return done(d, run_atomic,
+                op->space == SPACE_SHARED ? CLASS_SHARED_ATOMIC : CLASS_GLOBAL_ATOMIC);
+}

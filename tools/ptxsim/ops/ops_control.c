@@ -1,0 +1,103 @@
+/* Branches, the end of a thread, and instructions that change nothing a functional simulator
+ * knows. */
+#include "decode/decode.h"
+#include "machine/lanes.h"
+
+void run_nothing(Warp *warp, const Op *op) {
+    (void)warp;
+    (void)op;
+}
+
+static void run_trap(Warp *warp, const Op *op) {
+    (void)op;
+    fault(warp, (int)first_lane(warp->mask), "the kernel stopped itself (trap)");
+}
+
+/* nanosleep: others first. */
+static void run_yield(Warp *warp, const Op *op) {
+    (void)op;
+    warp->state = WARP_POLLING;
+}
+
+static void run_proxy_fence(Warp *warp, const Op *op) {
+    (void)op;
+    if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index);
+}
+
+/* setmaxnreg (PTX ISA 9.7.19.5): registers are not counted, but the threads that ask for them. */
+static void run_setmaxnreg(Warp *warp, const Op *op) {
+    (void)op;
+    if (warp->mask != ALL_LANES)
+        fault(warp, -1, "setmaxnreg needs all lanes of the warpgroup; lanes 0x%08x execute it",
+              warp->mask);
+}
+
+/* createpolicy: a cache hint, which is not looked at */
+static void run_policy(Warp *warp, const Op *op) { EACH(u64, 0); }
+
+static void take_all(Decoder *d) { d->taken = (1u << d->in->parts) - 1; }
+
+static bool decode_branch(Decoder *d) {
+    take(d, "uni");
+    if (opcode_is(d, "bra")) {
+        d->op->target = d->in->target;
+        d->next = d->in->operands; /* the label, if it is no return */
+        return done(d, run_branch, CLASS_BRANCH);
+    }
+    if (opcode_is(d, "brx") && take(d, "idx")) {
+        use(d, 4);
+        d->op->table = &d->kernel->function->table[d->in->table];
+        d->next = 2;
+        return done(d, run_indexed_branch, CLASS_BRANCH);
+    }
+    if (opcode_is(d, "ret") || opcode_is(d, "exit")) return done(d, run_exit, CLASS_BRANCH);
+    return false;
+}
+
+static bool decode_fence(Decoder *d) {
+    if (opcode_is(d, "membar")) {
+        take_all(d);
+        return done(d, run_nothing, CLASS_OTHER);
+    }
+    if (!opcode_is(d, "fence")) return false;
+    const bool of_shared =
+        take(d, "mbarrier_init") || (take(d, "proxy") && take(d, "async") && !take(d, "global"));
+    take_all(d);
+    d->next = d->in->operands; /* a fence of tensor maps names one */
+    return done(d, of_shared ? run_proxy_fence : run_nothing, CLASS_OTHER);
+}
+
+/* Hints and settings of the hardware: their operands do not matter. */
+static bool decode_ignored(Decoder *d) {
+    static const char *const names[] = {"griddepcontrol", "prefetch",      "prefetchu", "pmevent",
+                                        "discard",        "applypriority", NULL};
+    for (int i = 0; names[i]; i++) {
+        if (!opcode_is(d, names[i])) continue;
+        take_all(d);
+        d->next = d->in->operands;
+        return done(d, run_nothing, CLASS_OTHER);
+    }
+    return false;
+}
+
+bool decode_control(Decoder *d) {
+    if (decode_branch(d) || decode_fence(d) || decode_ignored(d)) return true;
+    if (opcode_is(d, "setmaxnreg")) {
+        take_all(d);
+        d->next = d->in->operands;
+        return done(d, run_setmaxnreg, CLASS_OTHER);
+    }
+    if (opcode_is(d, "trap") || opcode_is(d, "brkpt")) return done(d, run_trap, CLASS_OTHER);
+    if (opcode_is(d, "nanosleep")) {
+        take_all(d);
+        d->next = d->in->operands;
+        return done(d, run_yield, CLASS_OTHER);
+    }
+    if (opcode_is(d, "createpolicy")) {
+        take_all(d);
+        define(d, 8);
+        d->next = d->in->operands;
+        return done(d, run_policy, CLASS_OTHER);
+    }
+    return false;
+}

@@ -1,0 +1,158 @@
+/* cp.async and its groups. PTX ISA, "Data Movement ...: cp.async". */
+#include "decode/decode.h"
+#include "machine/access.h"
+#include "machine/landing.h"
+#include "machine/lanes.h"
+#include "machine/observe.h"
+
+/* ---- Handlers -------------------------------------------------------------------------------- */
+
+/* Bytes that a lane reads: operand 2 is the source's size, operand 3 a predicate to ignore it. */
+static unsigned read_bytes(const Warp *warp, const Op *op, unsigned l) {
+    if (op->r[3] >= 0 && (predicate(warp, op->r[3]) >> l & 1) != op->negated) return 0;
+    const uint32_t bytes = op->r[2] >= 0 ? REG(u32, 2)[l] : op->bytes;
+    return bytes < op->bytes ? bytes : op->bytes;
+}
+
+/* Checks and counts both sides. */
+static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
+    uint32_t readers = 0;
+    RaceReport report;
+    InstructionCount *count = counter(warp, op);
+    EACH_ACTIVE(readers |= (uint32_t)(copy->read[l] != 0) << l);
+    if (readers) global_request(warp, op, copy->from, readers, op->bytes, ACCESS_LOAD);
+    const Units units = shared_request(warp, op, copy->to, warp->mask, op->bytes, 0);
+    count->second_units += units.actual;
+    count->second_ideal_units += units.ideal;
+    if (warp->block->race && race_copy(warp->block->race, (unsigned)warp->index, warp->mask,
+                                       copy->to, op->bytes, (uint32_t)op->index, &report))
+        fault_race(warp, &report);
+}
+
+static Copy *new_copy(Warp *warp) {
+    CopyQueue *queue = warp->copies;
+    queue->copy = queue_room(queue->copy, queue->count, &queue->capacity, sizeof *queue->copy);
+    Copy *copy = &queue->copy[queue->count++];
+    copy->pending = warp->mask;
+    memcpy(copy->group, queue->groups, sizeof copy->group);
+    return copy;
+}
+
+static void finish_if_early(Warp *warp, Copy *copy) {
+    if (warp->block->settings->late) return;
+    copy_land(warp, copy, warp->mask);
+    warp->copies->count--;
+}
+
+/* operands: shared address, global address, source size or -1, ignore or -1 */
+static void run_copy(Warp *warp, const Op *op) {
+    Copy *copy = new_copy(warp);
+    const u64 *from = REG(u64, 1);
+    copy->bytes = op->bytes;
+    for (unsigned l = 0; l < LANES; l++) {
+        if (!(warp->mask >> l & 1)) continue;
+        copy->to[l] = shared_address(warp, op, 0, l, op->offset);
+        copy->from[l] = from[l] + (uint64_t)(int64_t)op->second_offset;
+        copy->read[l] = (uint8_t)read_bytes(warp, op, l);
+    }
+    check_copy(warp, op, copy);
+    finish_if_early(warp, copy);
+}
+
+static void run_commit(Warp *warp, const Op *op) {
+    (void)op;
+    EACH_ACTIVE(warp->copies->groups[l]++);
+    if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_COPY);
+    if (warp->block->record) observe_commit(warp->block->record, warp, RACE_COPY);
+}
+
+/* wait_group op->number; -1: everything, committed or not */
+static void run_wait(Warp *warp, const Op *op) {
+    CopyQueue *queue = warp->copies;
+    for (int i = 0; i < queue->count; i++) {
+        Copy *copy = &queue->copy[i];
+        uint32_t lanes = 0;
+        if (!copy->bytes) continue; /* an arrival comes when it is waited for at its mbarrier */
+        EACH_ACTIVE({
+            const uint32_t left = op->number < 0 ? 0 : (uint32_t)op->number;
+            const bool over = op->number < 0 || copy->group[l] + left < queue->groups[l];
+            lanes |= (uint32_t)over << l;
+        });
+        copy_land(warp, copy, lanes);
+    }
+    copy_drop_landed(queue);
+    if (warp->block->race)
+        race_wait(warp->block->race, (unsigned)warp->index, RACE_COPY, op->number);
+    if (warp->block->record) observe_wait(warp->block->record, warp, RACE_COPY, op->number);
+}
+
+/* cp.async.mbarrier.arrive.noinc: arrives when the lane's copies so far have landed. */
+static void run_arrive(Warp *warp, const Op *op) {
+    Copy *copy = new_copy(warp);
+    copy->bytes = 0;
+    EACH_ACTIVE(copy->to[l] = shared_address(warp, op, 0, l, op->offset));
+    shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
+    if (warp->block->race)
+        EACH_ACTIVE(
+            race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, true));
+    finish_if_early(warp, copy);
+}
+
+/* ---- Decoding -------------------------------------------------------------------------------- */
+
+static void take_hints(Decoder *d) {
+    for (int i = 1; i < d->in->parts; i++) { /* .L2::128B, .L2::cache_hint */
+        const Text part = d->in->part[i];
+        if (part.length > 4 && part.at[0] == 'L' && part.at[2] == ':') d->taken |= 1u << i;
+    }
+}
+
+/* [shared], [global], bytes {, source bytes | ignore} {, cache policy} */
+static bool decode_transfer(Decoder *d) {
+    Op *op = d->op;
+    const bool hinted = take(d, "L2::cache_hint");
+    take_hints(d);
+    if (!take(d, "ca") && !take(d, "cg")) return false;
+    if ((!take(d, "shared") && !take(d, "shared::cta")) || !take(d, "global")) return false;
+    use_address(d, &op->second_offset); /* the other one's width must not be lost */
+    const uint8_t width = op->address_width;
+    op->offset = op->second_offset;
+    use_address(d, &op->second_offset);
+    d->bad |= op->address_width != 8;
+    op->address_width = width;
+    op->bytes = (uint8_t)immediate(d);
+    d->bad |= op->bytes != 4 && op->bytes != 8 && op->bytes != 16;
+    const Operand *next = d->next < d->in->operands - hinted ? peek_operand(d) : NULL;
+    const bool ignores = next && next->kind == OPERAND_REGISTER &&
+                         d->kernel->value[next->reg].bytes == PREDICATE_BYTES;
+    if (next && !ignores)
+        use(d, 4);
+    else
+        absent(d, false);
+    if (ignores)
+        use_predicate(d, &op->negated);
+    else
+        absent(d, false);
+    if (hinted) use(d, 8);
+    if (op->bytes < d->kernel->race_granule) d->kernel->race_granule = op->bytes;
+    return done(d, run_copy, CLASS_CP_ASYNC);
+}
+
+bool decode_copy(Decoder *d) {
+    if (!opcode_is(d, "cp") || !take(d, "async")) return false;
+    if (take(d, "commit_group")) return done(d, run_commit, CLASS_OTHER);
+    if (take(d, "wait_all")) {
+        d->op->number = RACE_WAIT_ALL;
+        return done(d, run_wait, CLASS_OTHER);
+    }
+    if (take(d, "wait_group")) {
+        d->op->number = (int32_t)immediate(d);
+        return done(d, run_wait, CLASS_OTHER);
+    }
+    if (take(d, "mbarrier") && take(d, "arrive") && take(d, "noinc") && take(d, "b64")) {
+        if (!take(d, "shared")) take(d, "shared::cta");
+        use_address(d, &d->op->offset);
+        return done(d, run_arrive, CLASS_MBARRIER);
+    }
+    return decode_transfer(d);
+}

@@ -1,0 +1,120 @@
+/* ldmatrix, stmatrix and mma.sync. The arithmetic is in mma.h. */
+#include "decode/decode.h"
+#include "machine/access.h"
+#include "machine/lanes.h"
+#include "ops/mma.h"
+
+enum { ROWS_A_MATRIX = 8, ROW_BYTES = 16 };
+
+static void require_whole_warp(Warp *warp, const char *what) {
+    if (warp->mask != ALL_LANES)
+        fault(warp, -1, "%s needs all 32 lanes; lanes 0x%08x execute it", what, warp->mask);
+}
+
+/* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
+
+/* Checks and counts the rows of op->elements matrices, whose addresses are in operand r; at[] are
+ * their host bytes. */
+static void find_rows(Warp *warp, const Op *op, int r, AccessKind kind, uint8_t *at[LANES]) {
+    const unsigned rows = ROWS_A_MATRIX * op->elements;
+    const uint32_t lanes = rows == LANES ? ALL_LANES : (1u << rows) - 1;
+    uint32_t address[LANES] = {0};
+    InstructionCount *count = counter(warp, op);
+    RaceReport report;
+    for (unsigned l = 0; l < rows; l++) address[l] = shared_address(warp, op, r, l, op->offset);
+    const Units units = shared_request(warp, op, address, lanes, ROW_BYTES, op->elements);
+    for (unsigned l = 0; l < rows; l++) {
+        at[l] = shared_zero(warp->block) + address[l];
+        if (kind == ACCESS_LOAD)
+            shared_require_written(warp, (int)l, address[l], ROW_BYTES);
+        else
+            shared_mark_written(warp->block, address[l], ROW_BYTES);
+    }
+    if (warp->block->race && race_access(warp->block->race, (unsigned)warp->index,
+                                         kind == ACCESS_LOAD ? RACE_READ : RACE_WRITE, lanes,
+                                         address, ROW_BYTES, (uint32_t)op->index, &report))
+        fault_race(warp, &report);
+    count->requests++;
+    count->units += units.actual;
+    count->ideal_units += units.ideal;
+}
+
+static void run_ldmatrix(Warp *warp, const Op *op) {
+    uint8_t *row[LANES];
+    uint32_t value[4][LANES]; /* an address may be among the registers that are loaded */
+    require_whole_warp(warp, "ldmatrix");
+    find_rows(warp, op, op->elements, ACCESS_LOAD, row);
+    for (unsigned m = 0; m < op->elements; m++)
+        ldmatrix((const uint8_t *const *)row + ROWS_A_MATRIX * m, op->mode, value[m]);
+    for (unsigned m = 0; m < op->elements; m++) memcpy(REG(u8, m), value[m], sizeof value[m]);
+}
+
+static void run_stmatrix(Warp *warp, const Op *op) {
+    uint8_t *row[LANES];
+    require_whole_warp(warp, "stmatrix");
+    find_rows(warp, op, 0, ACCESS_STORE, row);
+    for (unsigned m = 0; m < op->elements; m++)
+        stmatrix(row + ROWS_A_MATRIX * m, op->mode, (const uint32_t *)REG(u32, m + 1));
+}
+
+static bool decode_ldstmatrix(Decoder *d) {
+    static const char *const counts[] = {"x1", "x2", "x4", NULL};
+    const bool loads = opcode_is(d, "ldmatrix");
+    if (!loads && !opcode_is(d, "stmatrix")) return false;
+    if (!take(d, "sync") || !take(d, "aligned") || !take(d, "m8n8") || !take(d, "b16"))
+        return false;
+    if (!take(d, "shared")) take(d, "shared::cta");
+    const int which = take_one(d, counts);
+    if (which < 0) return false;
+    d->op->elements = (uint8_t)(1 << which);
+    d->op->mode = take(d, "trans");
+    if (loads) define_vector(d, 4, d->op->elements);
+    use_address(d, &d->op->offset);
+    if (!loads) use_vector(d, 4, d->op->elements);
+    return done(d, loads ? run_ldmatrix : run_stmatrix, loads ? CLASS_LDMATRIX : CLASS_STMATRIX);
+}
+
+/* ---- mma.sync -------------------------------------------------------------------------------- */
+
+/* operands: d, a, b, c; op->number is k, op->elements the registers of d. For m16n8k16 A has 4
+ * registers and B 2, for m16n8k8 half of that. */
+static void run_mma(Warp *warp, const Op *op) {
+    const unsigned k = (unsigned)op->number, d_regs = op->elements;
+    const unsigned a_first = d_regs, b_first = a_first + k / 4, c_first = b_first + k / 8;
+    uint32_t *r[4 + 4 + 2 + 4];
+    require_whole_warp(warp, "mma.sync");
+    for (int i = 0; i < op->operands; i++) r[i] = (uint32_t *)REG(u32, i);
+    const uint32_t *const *in = (const uint32_t *const *)r;
+    if (d_regs == 4)
+        mma_f32(k, op->bf16 ? MMA_BF16 : MMA_F16, r, in + a_first, in + b_first, in + c_first);
+    else
+        mma_f16(k, r, in + a_first, in + b_first, in + c_first);
+}
+
+static bool is_part(const Decoder *d, int i, const char *name) {
+    return i >= 0 && i < d->in->parts && text_is(d->in->part[i], name);
+}
+
+/* mma.sync.aligned.m16n8k16.row.col.{d}.{a}.{b}.{c} */
+static bool decode_mma(Decoder *d) {
+    const int last = d->in->parts - 1;
+    if (!opcode_is(d, "mma") || !take(d, "sync") || !take(d, "aligned")) return false;
+    d->op->number = take(d, "m16n8k16") ? 16 : take(d, "m16n8k8") ? 8 : 0;
+    if (!d->op->number || !take(d, "row") || !take(d, "col")) return false;
+    const bool single = is_part(d, last, "f32") && is_part(d, last - 3, "f32");
+    const bool half = is_part(d, last, "f16") && is_part(d, last - 3, "f16");
+    d->op->bf16 = is_part(d, last - 1, "bf16");
+    if (!single && !half) return false;
+    if (!is_part(d, last - 2, d->op->bf16 ? "bf16" : "f16")) return false;
+    if (!d->op->bf16 && !is_part(d, last - 1, "f16")) return false;
+    if (half && d->op->bf16) return false;
+    for (int i = last - 3; i <= last; i++) d->taken |= 1u << i;
+    d->op->elements = single ? 4 : 2;
+    define_vector(d, 4, d->op->elements);
+    use_vector(d, 4, d->op->number / 4);
+    use_vector(d, 4, d->op->number / 8);
+    use_vector(d, 4, d->op->elements);
+    return done(d, run_mma, CLASS_MMA);
+}
+
+bool decode_matrix(Decoder *d) { return decode_ldstmatrix(d) || decode_mma(d); }

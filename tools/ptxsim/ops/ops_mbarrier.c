@@ -1,0 +1,165 @@
+/* mbarrier instructions. PTX ISA, "Parallel Synchronization and Communication: mbarrier". */
+#include "decode/decode.h"
+#include "machine/access.h"
+#include "machine/lanes.h"
+#include "machine/mbarrier_word.h"
+#include "machine/observe.h"
+
+/* ---- init, arrive, expect_tx ----------------------------------------------------------------- */
+
+typedef enum Action { ACTION_INIT, ACTION_INVAL, ACTION_ARRIVE, ACTION_DROP, ACTION_EXPECT } Action;
+
+static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
+    uint64_t word = mbarrier_get(warp, lane, address);
+    mbarrier_require(warp, lane, address, mbarrier_init(&word, count));
+    mbarrier_put(warp->block, address, word);
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_init(record, warp, address, count);
+}
+
+/* For the race detector an mbarrier is written when it is initialised and read whenever it is used.
+ */
+static void note_access(Warp *warp, const Op *op, int lane, uint32_t address, RaceAccess access) {
+    uint32_t addresses[LANES] = {0};
+    RaceReport report;
+    if (!warp->block->race) return;
+    addresses[lane] = address;
+    if (race_access(warp->block->race, (unsigned)warp->index, access, 1u << lane, addresses,
+                    sizeof(uint64_t), (uint32_t)op->index, &report))
+        fault_race(warp, &report);
+}
+
+static void release(Warp *warp, uint32_t address) {
+    Race *race = warp->block->race;
+    if (race) race_mbarrier_arrive(race, address, (unsigned)warp->index, false);
+}
+
+/* op->number says that the count is of bytes to expect before arriving once */
+static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_t count) {
+    uint64_t word = mbarrier_get(warp, lane, address);
+    bool completed = false;
+    release(warp, address);
+    if (op->number) {
+        mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
+        count = 1;
+    }
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_arrive(record, warp, address, count);
+    mbarrier_require(warp, lane, address,
+                     op->mode == ACTION_DROP ? mbarrier_arrive_drop(&word, count, &completed)
+                                             : mbarrier_arrive(&word, count, &completed));
+    mbarrier_put(warp->block, address, word);
+    if (completed) mbarrier_phase_ended(warp->block, address);
+}
+
+static void expect(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
+    uint64_t word = mbarrier_get(warp, lane, address);
+    bool completed = false;
+    mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, bytes, &completed));
+    mbarrier_put(warp->block, address, word);
+    if (completed) mbarrier_phase_ended(warp->block, address);
+}
+
+/* operands: state or -1, address, count or -1 */
+static void run_action(Warp *warp, const Op *op) {
+    EACH_ACTIVE({
+        const uint32_t address = shared_address(warp, op, 1, l, op->offset);
+        const uint32_t count = op->r[2] >= 0 ? REG(u32, 2)[l] : 1;
+        const bool writes = op->mode == ACTION_INIT || op->mode == ACTION_INVAL;
+        note_access(warp, op, (int)l, address, writes ? RACE_WRITE : RACE_READ);
+        if (op->r[0] >= 0) REG(u64, 0)[l] = mbarrier_get(warp, (int)l, address);
+        switch ((Action)op->mode) {
+        case ACTION_INIT:
+            init(warp, (int)l, address, count);
+            break;
+        case ACTION_INVAL:
+            mbarrier_put(warp->block, address, 0);
+            break;
+        case ACTION_EXPECT:
+            expect(warp, (int)l, address, count);
+            break;
+        default:
+            arrive(warp, op, (int)l, address, count);
+            break;
+        }
+    });
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+/* Has the phase that lane l asks for completed? operands: p, address, parity or state */
+static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
+    const uint64_t word = mbarrier_get(warp, (int)l, address);
+    bool completed = false;
+    mbarrier_require(warp, (int)l, address,
+                     op->width == 4 ? mbarrier_test_parity(word, REG(u32, 2)[l], &completed)
+                                    : mbarrier_test_state(word, REG(u64, 2)[l], &completed));
+    return completed;
+}
+
+/* A try_wait that finds nothing suspends its warp, as the hardware does for a while: the block's
+ * scheduler calls this again. A test_wait, or one that holds for some lanes, goes on. */
+static void run_wait(Warp *warp, const Op *op) {
+    uint32_t completed = 0;
+    Race *race = warp->block->race;
+    Record *record = warp->block->record;
+    EACH_ACTIVE({
+        const uint32_t address = shared_address(warp, op, 1, l, op->offset);
+        warp->wait_address = address;
+        note_access(warp, op, (int)l, address, RACE_READ);
+        if (op->width == 4) warp->wait_parity = REG(u32, 2)[l] & 1;
+        if (!test(warp, op, l, address)) continue;
+        completed |= 1u << l;
+        if (race) race_mbarrier_acquire(race, address, (unsigned)warp->index);
+        if (record) observe_mbarrier_acquire(record, warp, address);
+    });
+    const bool suspends = op->mode && !completed;
+    warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;
+    if (!suspends) set_predicate(warp, op->r[0], completed);
+}
+
+/* ---- Decoding -------------------------------------------------------------------------------- */
+
+static void take_qualifiers(Decoder *d) {
+    static const char *const names[] = {
+        "shared",  "shared::cta", "shared::cluster", "acquire", "release",
+        "relaxed", "cta",         "cluster",         "b64",     NULL};
+    while (take_one(d, names) >= 0) continue;
+}
+
+static bool decode_wait(Decoder *d) {
+    d->op->mode = take(d, "try_wait");
+    if (!d->op->mode && !take(d, "test_wait")) return false;
+    d->op->width = take(d, "parity") ? 4 : 8;
+    define(d, PREDICATE_BYTES);
+    use_address(d, &d->op->offset);
+    use(d, d->op->width);
+    if (peek_operand(d)) use(d, 4); /* how long to wait at most */
+    return done(d, run_wait, CLASS_MBARRIER);
+}
+
+bool decode_mbarrier(Decoder *d) {
+    static const char *const actions[] = {"init",        "inval",     "arrive",
+                                          "arrive_drop", "expect_tx", NULL};
+    if (!opcode_is(d, "mbarrier")) return false;
+    take_qualifiers(d);
+    if (decode_wait(d)) return true;
+    const int action = take_one(d, actions);
+    if (action < 0) return false;
+    const bool arrives = action == ACTION_ARRIVE || action == ACTION_DROP;
+    d->op->mode = (uint8_t)action;
+    d->op->number = arrives && take(d, "expect_tx");
+    const Operand *first = peek_operand(d);
+    const bool gives_state = arrives && first && !first->memory && first->kind != OPERAND_SINK;
+    if (gives_state)
+        define(d, 8);
+    else
+        absent(d, true);
+    if (first && first->kind == OPERAND_SINK) d->next++;
+    use_address(d, &d->op->offset);
+    if (peek_operand(d))
+        use(d, 4);
+    else
+        absent(d, false);
+    return done(d, run_action, CLASS_MBARRIER);
+}

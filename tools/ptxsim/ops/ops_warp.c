@@ -1,0 +1,249 @@
+/* Instructions in which the lanes of a warp work together: shfl, vote, match, redux, elect,
+ * activemask, bar.warp.sync. PTX ISA, "Data Movement ...: shfl" and "Parallel Synchronization". */
+#include "decode/decode.h"
+#include "machine/lanes.h"
+#include "machine/observe.h"
+
+/* The lanes named in the member mask must all be here. */
+static void require_members(Warp *warp, uint32_t members, const char *what) {
+    const uint32_t missing = members & warp->live & ~warp->mask;
+    if (missing)
+        fault(warp, (int)first_lane(warp->mask),
+              "%s waits for lanes 0x%08x, which are elsewhere (lanes 0x%08x execute it)", what,
+              missing, warp->mask);
+    const uint32_t strangers = warp->mask & ~members;
+    if (strangers)
+        fault(warp, (int)first_lane(strangers), "%s by a lane that its member mask 0x%08x lacks",
+              what, members);
+}
+
+/* ---- shfl ------------------------------------------------------------------------------------ */
+
+typedef enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } Shuffle;
+
+/* The lane that lane `l` reads; *inside tells whether it is in its segment. b and c are operands of
+ * the instruction: the distance or lane, and the segment's mask and clamp. */
+static inline unsigned source_lane(Shuffle mode, unsigned l, uint32_t b, uint32_t c, bool *inside) {
+    const uint32_t segment = c >> 8 & 31, low = l & segment;
+    const uint32_t high = low | (c & 31 & ~segment);
+    b &= 31;
+    uint32_t from = l;
+    switch (mode) {
+    case SHUFFLE_UP:
+        from = l - b;
+        *inside = (int32_t)from >= (int32_t)high;
+        break;
+    case SHUFFLE_DOWN:
+        from = l + b;
+        *inside = from <= high;
+        break;
+    case SHUFFLE_BFLY:
+        from = l ^ b;
+        *inside = from <= high;
+        break;
+    case SHUFFLE_IDX:
+        from = low | (b & ~segment);
+        *inside = from <= high;
+        break;
+    }
+    return *inside ? from & 31 : l;
+}
+
+/* operands: d, p or -1, a, b, c, member mask */
+static void run_shuffle(Warp *warp, const Op *op) {
+    const u32 *a = REG(u32, 2), *b = REG(u32, 3), *c = REG(u32, 4);
+    uint32_t result[LANES], inside_bits = 0;
+    uint8_t sources[LANES];
+    require_members(warp, uniform_u32(warp, op, 5), "shfl.sync");
+    for (unsigned l = 0; l < LANES; l++) {
+        bool inside = false;
+        const unsigned from = source_lane((Shuffle)op->mode, l, b[l], c[l], &inside);
+        if (warp->mask >> l & 1 && !(warp->mask >> from & 1))
+            fault(warp, (int)l, "shfl.sync reads lane %u, which does not take part", from);
+        inside_bits |= (uint32_t)inside << l;
+        result[l] = a[from];
+        sources[l] = (uint8_t)from;
+    }
+    if (warp->block->record) observe_shuffle(warp->block->record, warp, sources);
+    EACH(u32, result[l]);
+    if (op->r[1] >= 0) set_predicate(warp, op->r[1], inside_bits);
+}
+
+static bool decode_shuffle(Decoder *d) {
+    static const char *const modes[] = {"up", "down", "bfly", "idx", NULL};
+    if (!opcode_is(d, "shfl") || !take(d, "sync") || !take(d, "b32")) return false;
+    const int mode = take_one(d, modes);
+    if (mode < 0) return false;
+    d->op->mode = (uint8_t)mode;
+    define(d, 4);
+    if (d->in->operand[1].second)
+        define(d, PREDICATE_BYTES);
+    else
+        absent(d, true);
+    for (int i = 0; i < 4; i++) use(d, 4);
+    return done(d, run_shuffle, CLASS_SHUFFLE);
+}
+
+/* ---- vote ------------------------------------------------------------------------------------ */
+
+typedef enum Vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT } Vote;
+
+static void run_vote(Warp *warp, const Op *op) {
+    require_members(warp, uniform_u32(warp, op, 2), "vote.sync");
+    uint32_t votes = predicate(warp, op->r[1]);
+    votes = (op->negated ? ~votes : votes) & warp->mask;
+    const bool all = votes == warp->mask, none = votes == 0;
+    switch ((Vote)op->mode) {
+    case VOTE_ALL:
+        set_predicate(warp, op->r[0], all ? ALL_LANES : 0);
+        break;
+    case VOTE_ANY:
+        set_predicate(warp, op->r[0], none ? 0 : ALL_LANES);
+        break;
+    case VOTE_UNI:
+        set_predicate(warp, op->r[0], all || none ? ALL_LANES : 0);
+        break;
+    case VOTE_BALLOT:
+        EACH(u32, votes);
+        break;
+    }
+}
+
+static bool decode_vote(Decoder *d) {
+    static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
+    if (!opcode_is(d, "vote") || !take(d, "sync")) return false;
+    const int mode = take_one(d, modes);
+    if (mode < 0 || !take(d, mode == VOTE_BALLOT ? "b32" : "pred")) return false;
+    d->op->mode = (uint8_t)mode;
+    define(d, mode == VOTE_BALLOT ? 4 : PREDICATE_BYTES);
+    use_predicate(d, &d->op->negated);
+    use(d, 4);
+    return done(d, run_vote, CLASS_SHUFFLE);
+}
+
+/* ---- match ----------------------------------------------------------------------------------- */
+
+static uint64_t match_value(const Warp *warp, const Op *op, unsigned lane) {
+    return op->width == 8 ? REG(u64, 2)[lane] : REG(u32, 2)[lane];
+}
+
+/* operands: d, p or -1, a, member mask */
+static void run_match(Warp *warp, const Op *op) {
+    uint32_t same[LANES] = {0};
+    require_members(warp, uniform_u32(warp, op, 3), "match.sync");
+    for (unsigned i = 0; i < LANES; i++)
+        EACH_ACTIVE(same[i] |= (uint32_t)(match_value(warp, op, i) == match_value(warp, op, l))
+                               << l);
+    if (op->mode) { /* match.all */
+        const bool all = same[first_lane(warp->mask)] == warp->mask;
+        EACH(u32, all ? warp->mask : 0);
+        if (op->r[1] >= 0) set_predicate(warp, op->r[1], all ? ALL_LANES : 0);
+    } else {
+        EACH(u32, same[l]);
+    }
+}
+
+static bool decode_match(Decoder *d) {
+    if (!opcode_is(d, "match") || !take(d, "sync")) return false;
+    d->op->mode = take(d, "all");
+    if (!d->op->mode && !take(d, "any")) return false;
+    d->op->width = take(d, "b64") ? 8 : 4;
+    if (d->op->width == 4 && !take(d, "b32")) return false;
+    define(d, 4);
+    if (d->in->operands > 1 && d->in->operand[1].second)
+        define(d, PREDICATE_BYTES);
+    else
+        absent(d, true);
+    use(d, d->op->width);
+    use(d, 4);
+    return done(d, run_match, CLASS_SHUFFLE);
+}
+
+/* ---- redux ----------------------------------------------------------------------------------- */
+
+typedef enum Reduction {
+    REDUX_ADD,
+    REDUX_MIN,
+    REDUX_MAX,
+    REDUX_AND,
+    REDUX_OR,
+    REDUX_XOR
+} Reduction;
+
+static uint32_t reduce(const Op *op, uint32_t x, uint32_t y) {
+    const bool less = op->is_signed ? (int32_t)x < (int32_t)y : x < y;
+    switch ((Reduction)op->mode) {
+    case REDUX_ADD:
+        return x + y;
+    case REDUX_MIN:
+        return less ? x : y;
+    case REDUX_MAX:
+        return less ? y : x;
+    case REDUX_AND:
+        return x & y;
+    case REDUX_OR:
+        return x | y;
+    default:
+        return x ^ y;
+    }
+}
+
+static void run_redux(Warp *warp, const Op *op) {
+    const u32 *a = REG(u32, 1);
+    const unsigned first = first_lane(warp->mask);
+    uint32_t result = a[first];
+    require_members(warp, uniform_u32(warp, op, 2), "redux.sync");
+    EACH_ACTIVE(if (l != first) result = reduce(op, result, a[l]));
+    EACH(u32, result);
+}
+
+static bool decode_redux(Decoder *d) {
+    static const char *const modes[] = {"add", "min", "max", "and", "or", "xor", NULL};
+    Type type;
+    if (!opcode_is(d, "redux") || !take(d, "sync") || !type_of(take_last(d), &type)) return false;
+    const int mode = take_one(d, modes);
+    if (mode < 0 || type.bytes != 4 || type.kind == 'f') return false;
+    d->op->mode = (uint8_t)mode;
+    d->op->is_signed = type.kind == 's';
+    use_pattern(d, "4=44");
+    return done(d, run_redux, CLASS_SHUFFLE);
+}
+
+/* ---- elect, activemask, bar.warp.sync -------------------------------------------------------- */
+
+/* operands: d, p, member mask */
+static void run_elect(Warp *warp, const Op *op) {
+    const uint32_t leader = first_lane(warp->mask);
+    require_members(warp, uniform_u32(warp, op, 2), "elect.sync");
+    EACH(u32, leader);
+    set_predicate(warp, op->r[1], 1u << leader);
+}
+
+static void run_activemask(Warp *warp, const Op *op) {
+    const uint32_t active = warp->mask;
+    EACH(u32, active);
+}
+
+/* Lanes that it names may be on another path of the warp, which this simulator runs later: so it
+ * does not insist on them. */
+static void run_warp_barrier(Warp *warp, const Op *op) {
+    (void)op;
+    if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
+}
+
+bool decode_warp(Decoder *d) {
+    if (decode_shuffle(d) || decode_vote(d) || decode_match(d) || decode_redux(d)) return true;
+    if (opcode_is(d, "elect") && take(d, "sync")) {
+        use_pattern(d, "4p=4");
+        return done(d, run_elect, CLASS_SHUFFLE);
+    }
+    if (opcode_is(d, "activemask") && take(d, "b32")) {
+        use_pattern(d, "4=");
+        return done(d, run_activemask, CLASS_SHUFFLE);
+    }
+    if (opcode_is(d, "bar") && take(d, "warp") && take(d, "sync")) {
+        use_pattern(d, "4");
+        return done(d, run_warp_barrier, CLASS_SHUFFLE);
+    }
+    return false;
+}

@@ -1,0 +1,216 @@
+/* wgmma. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". Each warp
+ * of a warpgroup computes its own 16 rows, so the four need not run together. The result is in the
+ * registers only after the wait; touching them before is a fault. */
+#include "decode/decode.h"
+#include "machine/access.h"
+#include "machine/async.h"
+#include "machine/lanes.h"
+#include "machine/observe.h"
+#include "ops/mma.h"
+
+enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16, WARPS_A_GROUP = 4 };
+enum { ROWS_A_GROUP = ROWS_A_WARP * WARPS_A_GROUP };
+
+/* Op.mode */
+enum { A_IN_REGISTERS = 1, TRANSPOSE_A = 2, TRANSPOSE_B = 4, HALF_SUM = 8 };
+
+static void require_warpgroup(Warp *warp) {
+    if (warp->mask != ALL_LANES)
+        fault(warp, -1, "wgmma needs all lanes of the warpgroup; lanes 0x%08x execute it",
+              warp->mask);
+}
+
+/* ---- Operands -------------------------------------------------------------------------------- */
+
+static WgmmaTile a_tile(const Warp *warp, const Op *op, uint64_t descriptor) {
+    const unsigned first = ROWS_A_WARP * ((unsigned)warp->index % WARPS_A_GROUP);
+    return (WgmmaTile){wgmma_descriptor(descriptor), first, ROWS_A_WARP,
+                       (op->mode & TRANSPOSE_A) != 0};
+}
+
+static WgmmaTile b_tile(const Op *op, uint64_t descriptor) {
+    return (WgmmaTile){wgmma_descriptor(descriptor), 0, (unsigned)op->number,
+                       (op->mode & TRANSPOSE_B) != 0};
+}
+
+/* All of the tile is inside shared memory and written. */
+static void check_tile(Warp *warp, const WgmmaTile *tile, const char *what) {
+    uint32_t address[WGMMA_MAX_CHUNKS];
+    if (tile->descriptor.base_offset)
+        fault(warp, -1, "matrix descriptors with a base offset are not supported");
+    const unsigned chunks = wgmma_chunks(tile, address);
+    for (unsigned i = 0; i < chunks; i++) {
+        shared_range(warp, -1, address[i], CHUNK_BYTES, what);
+        shared_require_written(warp, -1, address[i], CHUNK_BYTES);
+    }
+}
+
+/* The tile races with nothing. For A it is that of the warpgroup: PTX does not say which warp reads
+ * which rows, so none may write any before all have waited. */
+static void check_races(Warp *warp, const Op *op, const WgmmaTile *tile) {
+    uint32_t address[WGMMA_MAX_CHUNKS];
+    RaceReport report;
+    if (!warp->block->race) return;
+    const unsigned chunks = wgmma_chunks(tile, address);
+    for (unsigned i = 0; i < chunks; i++)
+        shared_range(warp, -1, address[i], CHUNK_BYTES, "wgmma operand");
+    if (race_async_read(warp->block->race, (unsigned)warp->index, RACE_WGMMA, chunks, address,
+                        CHUNK_BYTES, (uint32_t)op->index, &report))
+        fault_race(warp, &report);
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+static void compute(Warp *warp, const Wgmma *w) {
+    const Op *op = w->op;
+    const uint32_t *a[4] = {w->a[0], w->a[1], w->a[2], w->a[3]};
+    uint32_t *d[WGMMA_MAX_N / 2];
+    for (int i = 0; i < op->definitions; i++) d[i] = (uint32_t *)REG(u32, i);
+    const WgmmaOperation operation = {
+        .n = (unsigned)op->number,
+        .element = op->bf16 ? MMA_BF16 : MMA_F16,
+        .shared = shared_zero(warp->block),
+        .a = op->mode & A_IN_REGISTERS ? a : NULL,
+        .a_tile = a_tile(warp, op, w->a_descriptor),
+        .b_tile = b_tile(op, w->b_descriptor),
+        .accumulate = w->accumulate,
+        .negate_a = op->negated,
+        .negate_b = op->second_negated,
+    };
+    if (op->mode & HALF_SUM)
+        wgmma_f16(&operation, d, (const uint32_t *const *)d);
+    else
+        wgmma_f32(&operation, d, (const uint32_t *const *)d);
+}
+
+/* ---- Handlers -------------------------------------------------------------------------------- */
+
+/* operands: d; a as 4 registers or a descriptor; b's descriptor; scale-d */
+static void run_wgmma(Warp *warp, const Op *op) {
+    WgmmaQueue *queue = warp->wgmma;
+    const bool registers = op->mode & A_IN_REGISTERS;
+    const int a = op->definitions, b = a + (registers ? 4 : 1);
+    require_warpgroup(warp);
+    if (!queue->fenced)
+        fault(warp, -1, "wgmma without any wgmma.fence before it: its registers may be unready");
+    queue->wgmma = queue_room(queue->wgmma, queue->count, &queue->capacity, sizeof *queue->wgmma);
+    Wgmma *w = &queue->wgmma[queue->count];
+    *w = (Wgmma){.op = op, .group = queue->groups};
+    w->b_descriptor = REG(u64, b)[0];
+    w->accumulate = predicate(warp, op->r[b + 1]) & 1;
+    if (registers) {
+        for (int i = 0; i < 4; i++) memcpy(w->a[i], REG(u32, a + i), sizeof w->a[i]);
+    } else {
+        w->a_descriptor = REG(u64, a)[0];
+        WgmmaTile tile = a_tile(warp, op, w->a_descriptor);
+        check_tile(warp, &tile, "wgmma operand A");
+        tile.first = 0, tile.rows = ROWS_A_GROUP;
+        check_races(warp, op, &tile);
+    }
+    const WgmmaTile tile = b_tile(op, w->b_descriptor), rows = a_tile(warp, op, w->a_descriptor);
+    Record *record = warp->block->record;
+    if (record) observe_wgmma(record, warp, w, registers ? NULL : &rows, &tile);
+    check_tile(warp, &tile, "wgmma operand B");
+    check_races(warp, op, &tile);
+    queue->count++;
+    wgmma_mark(warp, op, 1);
+    if (!warp->block->settings->late) compute(warp, w);
+}
+
+static void run_fence(Warp *warp, const Op *op) {
+    (void)op;
+    require_warpgroup(warp);
+    warp->wgmma->fenced = true;
+}
+
+static void run_commit(Warp *warp, const Op *op) {
+    (void)op;
+    require_warpgroup(warp);
+    warp->wgmma->groups++;
+    if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_WGMMA);
+    if (warp->block->record) observe_commit(warp->block->record, warp, RACE_WGMMA);
+}
+
+/* wait_group op->number: in the late order the older groups are computed now. */
+static void run_wait(Warp *warp, const Op *op) {
+    WgmmaQueue *queue = warp->wgmma;
+    const uint32_t left = (uint32_t)op->number;
+    int over = 0;
+    require_warpgroup(warp);
+    while (over < queue->count && queue->wgmma[over].group + left < queue->groups) over++;
+    for (int i = 0; i < over; i++) {
+        if (warp->block->settings->late) compute(warp, &queue->wgmma[i]);
+        wgmma_mark(warp, queue->wgmma[i].op, 0);
+    }
+    queue->count -= over;
+    memmove(queue->wgmma, queue->wgmma + over, (size_t)queue->count * sizeof *queue->wgmma);
+    for (int i = 0; i < queue->count; i++) wgmma_mark(warp, queue->wgmma[i].op, 1);
+    if (warp->block->race)
+        race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
+    if (warp->block->record) observe_wait(warp->block->record, warp, RACE_WGMMA, op->number);
+}
+
+/* ---- Decoding -------------------------------------------------------------------------------- */
+
+/* m64nNk16: N, 0 if the part is no such shape */
+static int take_shape(Decoder *d) {
+    const Text shape = d->in->parts > 4 ? d->in->part[4] : (Text){"", 0};
+    int n = 0;
+    if (shape.length < 8 || memcmp(shape.at, "m64n", 4) != 0) return 0;
+    if (memcmp(shape.at + shape.length - 3, "k16", 3) != 0) return 0;
+    for (int i = 4; i < shape.length - 3; i++) n = 10 * n + (shape.at[i] - '0');
+    d->taken |= 1u << 4;
+    return n >= 8 && n <= WGMMA_MAX_N && n % 8 == 0 ? n : 0;
+}
+
+static bool take_types(Decoder *d) { /* .f32.f16.f16 and its like are the last three parts */
+    if (d->in->parts != 8) return false;
+    const Text sum = d->in->part[5], a = d->in->part[6], b = d->in->part[7];
+    d->op->bf16 = text_is(a, "bf16");
+    if (!text_equal(a, b) || (!d->op->bf16 && !text_is(a, "f16"))) return false;
+    const bool half = text_is(sum, "f16");
+    if ((!half && !text_is(sum, "f32")) || (half && d->op->bf16)) return false;
+    d->op->mode = half ? HALF_SUM : 0;
+    d->taken |= 7u << 5;
+    return true;
+}
+
+static bool decode_mma_async(Decoder *d) {
+    Op *op = d->op;
+    op->number = take_shape(d);
+    if (!op->number || !take_types(d)) return false;
+    const int sums = op->number / (op->mode & HALF_SUM ? 4 : 2);
+    define_vector(d, 4, sums);
+    for (int i = 0; i < d->definitions && !d->bad; i++) d->kernel->value[d->value[i]].pinned = true;
+    op->updates = true;
+    const Operand *a = peek_operand(d);
+    const bool registers = a && a->kind == OPERAND_VECTOR;
+    if (registers)
+        use_vector(d, 4, 4);
+    else
+        use(d, 8);
+    use(d, 8);
+    bool negated;
+    use_predicate(d, &negated);
+    op->negated = immediate(d) == -1;
+    op->second_negated = immediate(d) == -1;
+    if (registers)
+        op->mode |= A_IN_REGISTERS;
+    else if (immediate(d))
+        op->mode |= TRANSPOSE_A;
+    if (immediate(d)) op->mode |= TRANSPOSE_B;
+    return !negated && done(d, run_wgmma, CLASS_WGMMA);
+}
+
+bool decode_wgmma(Decoder *d) {
+    if (!opcode_is(d, "wgmma")) return false;
+    const bool multiplies = take(d, "mma_async");
+    const bool fences = take(d, "fence"), commits = take(d, "commit_group");
+    const bool waits = take(d, "wait_group");
+    if (!take(d, "sync") || !take(d, "aligned")) return false;
+    if (multiplies) return decode_mma_async(d);
+    if (fences) return done(d, run_fence, CLASS_OTHER);
+    if (commits) return done(d, run_commit, CLASS_OTHER);
+    if (waits) d->op->number = (int32_t)immediate(d);
+    return waits && done(d, run_wait, CLASS_OTHER);
+}

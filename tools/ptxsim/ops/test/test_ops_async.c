@@ -1,0 +1,400 @@
+/* Copies that end later, and what waits for them: cp.async, cp.async.bulk, tensor maps, mbarrier.
+ * Each runs in both orders in which copies may land, with and without the search for races.
+ * Catches: bytes beyond the source that are not zeroed, a group that is waited for too early, a
+ * coordinate out of order, a phase or a count of an mbarrier that is off by one. The layout of
+ * tensor maps is test_tensormap.c's, the arithmetic of mbarriers test_mbarrier.c's. */
+#include "machine/tensormap.h"
+#include "test/run_ptx.h"
+#include "test/tap.h"
+
+enum { WARP = 32 };
+
+static void each_order(void (*test)(const char *order)) {
+    for (int i = 0; i < 4; i++) {
+        char order[40];
+        setenv("SIM_ASYNC", i & 1 ? "early" : "late", 1);
+        setenv("SIM_RACE", i & 2 ? "1" : "0", 1);
+        snprintf(order, sizeof order, "%s%s", i & 1 ? "early" : "late", i & 2 ? ", races" : "");
+        test(order);
+    }
+}
+
+#define HEAD                                                                                     \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, x, y; .reg .b32 t, s, w, " \
+             "v<4>, d; .reg .pred g, h; .shared .align 128 .b8 room[2048]; "                     \
+             ".shared .align 8 .b64 bar;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "           \
+             "mov.u32 s, room; mov.u32 d, 0;\n"
+
+/* ---- cp.async -------------------------------------------------------------------------------- */
+
+/* One lane's 16 bytes of input and of output. */
+typedef struct Chunk {
+    uint8_t in[16], out[16];
+} Chunk;
+
+/* The copy of lane t: `bytes` of which `read` come from memory; the rest of the chunk stays. */
+typedef struct CopyCase {
+    const char *text; /* of the instruction, between the addresses and the semicolon */
+    int bytes;
+    int (*read)(int lane);
+} CopyCase;
+
+static int whole(int lane) { return 16 + 0 * lane; }
+static int by_lane(int lane) { return lane / 2; }
+static int odd_lanes(int lane) { return lane % 2 ? 16 : 0; }
+
+static const CopyCase copies[] = {
+    {"cp.async.ca.shared.global [s], [q], 4", 4, whole},
+    {"cp.async.ca.shared.global [s], [q], 8", 8, whole},
+    {"cp.async.ca.shared::cta.global [s], [q], 16", 16, whole},
+    {"cp.async.cg.shared.global [s], [q], 16", 16, whole},
+    {"cp.async.cg.shared.global.L2::128B [s], [q], 16", 16, whole},
+    {"cp.async.cg.shared.global.L2::cache_hint [s], [q], 16, x", 16, whole},
+    {"cp.async.ca.shared.global [s], [q], 4, w", 4, by_lane},
+    {"cp.async.ca.shared.global [s], [q], 8, w", 8, by_lane},
+    {"cp.async.cg.shared.global [s], [q], 16, w", 16, by_lane},
+    {"cp.async.cg.shared.global.L2::cache_hint [s], [q], 16, w, x", 16, by_lane},
+    {"cp.async.cg.shared.global [s], [q], 16, g", 16, odd_lanes},
+};
+
+static int wrong_bytes(const CopyCase *c, const Chunk chunk[]) {
+    int wrong = 0;
+    for (int l = 0; l < WARP; l++)
+        for (int i = 0; i < 16; i++) {
+            const int expected = i >= c->bytes ? 0xee : i < c->read(l) ? chunk[l].in[i] : 0;
+            wrong += chunk[l].out[i] != expected;
+        }
+    return wrong;
+}
+
+static void test_copies(const char *order) {
+    static const char *const waits[] = {"cp.async.commit_group; cp.async.wait_group 0",
+                                        "cp.async.wait_all"};
+    for (size_t i = 0; i < 2 * sizeof copies / sizeof *copies; i++) {
+        const CopyCase *c = &copies[i / 2];
+        Chunk chunk[WARP];
+        char text[3000];
+        for (int l = 0; l < WARP; l++)
+            for (int b = 0; b < 16; b++) chunk[l].in[b] = (uint8_t)(16 * l + b + 1);
+        snprintf(text, sizeof text,
+                 "%smad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 32, p; shr.u32 w, t, 1; "
+                 "and.b32 d, t, 1; setp.eq.u32 g, d, 0; mov.b64 x, 0; mov.b32 v0, 0xeeeeeeee; "
+                 "st.shared.v4.u32 [s], {v0, v0, v0, v0}; %s; %s; "
+                 "ld.shared.v4.u32 {v0, v1, v2, v3}, [s]; st.global.v4.u32 [q+16], "
+                 "{v0, v1, v2, v3}; ret;\n}\n",
+                 HEAD, c->text, waits[i % 2]);
+        const PtxRun run = run_ptx(text, WARP, chunk, sizeof chunk);
+        const int wrong = wrong_bytes(c, chunk);
+        ok(run.status == LAUNCH_OK && !wrong, "%s: %s (%d bytes wrong) %s", order, c->text, wrong,
+           run.error);
+    }
+}
+
+/* Three groups: each wait lets as many be in flight as it says, so what it waited for can be read.
+ * That a younger one cannot is bugs/missing_cp_async_wait.cu's. */
+static void test_groups(const char *order) {
+    static const char body[] =
+        "mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p;\n"
+        "cp.async.cg.shared.global [s], [q], 16; cp.async.commit_group;\n"
+        "cp.async.cg.shared.global [s+512], [q+512], 16; cp.async.commit_group;\n"
+        "cp.async.cg.shared.global [s+1024], [q+1024], 16; cp.async.commit_group;\n"
+        "cp.async.wait_group 2; ld.shared.u32 v0, [s];\n"
+        "cp.async.wait_group 1; ld.shared.u32 v1, [s+512];\n"
+        "cp.async.wait_group 0; ld.shared.u32 v2, [s+1024];\n"
+        "add.u32 v0, v0, v1; add.u32 v0, v0, v2; st.global.u32 [q+1536], v0; ret;\n}\n";
+    static uint32_t data[4][WARP][4];
+    char text[3000];
+    int wrong = 0;
+    for (uint32_t i = 0; i < 3 * WARP; i++) data[i / WARP][i % WARP][0] = 3 * i + 1;
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    const PtxRun run = run_ptx(text, WARP, data, sizeof data);
+    for (int l = 0; l < WARP; l++)
+        wrong += data[3][l][0] != data[0][l][0] + data[1][l][0] + data[2][l][0];
+    ok(run.status == LAUNCH_OK && !wrong, "%s: groups of cp.async (%d wrong) %s", order, wrong,
+       run.error);
+}
+
+/* The lanes' copies arrive at an mbarrier, and another warp waits there. */
+static void test_copy_arrival(const char *order) {
+    static const char *const spaces[] = {".shared", ".shared::cta", ""};
+    for (int i = 0; i < 3; i++) {
+        static uint32_t data[2][WARP][4];
+        char text[3000];
+        for (uint32_t k = 0; k < 4 * WARP; k++) data[0][k / 4][k % 4] = 5 * k + 2;
+        memset(data[1], 0, sizeof data[1]);
+        snprintf(text, sizeof text,
+                 "%ssetp.ne.u32 g, t, 0; @g bra READY; mbarrier.init.shared.b64 [bar], 32;\n"
+                 "READY: bar.sync 0; mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p;\n"
+                 "setp.lt.u32 g, t, 32; @!g bra WAIT; cp.async.cg.shared.global [s], [q], 16;\n"
+                 "cp.async.mbarrier.arrive.noinc%s.b64 [bar]; bra END;\n"
+                 "WAIT: mbarrier.try_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT;\n"
+                 "ld.shared.v4.u32 {v0, v1, v2, v3}, [s+-512]; "
+                 "st.global.v4.u32 [q], {v0, v1, v2, v3};\nEND: ret;\n}\n",
+                 HEAD, spaces[i]);
+        const PtxRun run = run_ptx(text, 2 * WARP, data, sizeof data);
+        ok(run.status == LAUNCH_OK && memcmp(data[0], data[1], sizeof data[0]) == 0,
+           "%s: cp.async.mbarrier.arrive.noinc%s %s", order, spaces[i], run.error);
+    }
+}
+
+/* ---- mbarrier -------------------------------------------------------------------------------- */
+
+/* One thread goes through two phases and a half. '?' after a test adds its answer to d as a bit. */
+typedef struct Phases {
+    const char *text;
+    uint32_t answers;
+} Phases;
+
+#define INIT "mbarrier.init.shared.b64 [bar], "
+#define ARRIVE "mbarrier.arrive.shared.b64 x, [bar]"
+#define PARITY "mbarrier.test_wait.parity.shared::cta.b64 g, [bar], "
+#define TRY "mbarrier.try_wait.parity.shared.b64 g, [bar], "
+#define LOAD              \
+    "fence.proxy.async; " \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [p], "
+
+static const Phases phases[] = {
+    /* before anybody arrives the phase before counts as complete, this one does not */
+    {"mbarrier.init.shared::cta.b64 [bar], 2; " PARITY "1? " PARITY "0? ", 2},
+    {"mbarrier.init.b64 [bar], 2; mbarrier.arrive.b64 x, [bar]; " PARITY "0? "
+     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [bar]; " PARITY "0? " PARITY "1? ",
+     2},
+    {INIT "2; mbarrier.arrive.shared.b64 x, [bar], 1; mbarrier.test_wait.shared.b64 g, [bar], x? "
+          "mbarrier.arrive.shared.b64 y, [bar]; mbarrier.test_wait.b64 g, [bar], x? "
+          "mbarrier.try_wait.shared::cta.b64 g, [bar], y? ",
+     3},
+    /* two at once; the next phase; and the one after it */
+    {INIT "2; " ARRIVE ", 2; " PARITY "0? " PARITY "1? " ARRIVE ", 2; " PARITY "0? " PARITY "1? ",
+     9},
+    /* who drops out is not awaited again */
+    {INIT "2; mbarrier.arrive_drop.shared.b64 x, [bar]; " ARRIVE "; " PARITY "0? "
+          "mbarrier.arrive.release.cta.shared::cta.b64 x, [bar]; " PARITY "1? " PARITY "0? ",
+     6},
+    /* bytes are expected, too */
+    {INIT
+     "1; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16; " ARRIVE "; " PARITY "0? " LOAD
+     "16, [bar]; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 g, [bar], 0, 1000? " PARITY
+     "1? ",
+     2},
+    {INIT "1; mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 x, [bar], 32; " PARITY
+          "0? " LOAD "32, [bar]; " TRY "0? ",
+     1},
+    {INIT "1; mbarrier.arrive_drop.expect_tx.shared.b64 x, [bar], 16; " LOAD "16, [bar]; " TRY
+          "0? ",
+     1},
+    {INIT "1; " ARRIVE "; mbarrier.inval.shared.b64 [bar]; " INIT "3; " PARITY "0? " PARITY "1? ",
+     1},
+};
+
+static void test_phases(const char *order) {
+    static const char ask[] = "; selp.b32 w, 1, 0, g; shl.b32 d, d, 1; or.b32 d, d, w;\n";
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+        char text[3000];
+        uint32_t data[8] = {0};
+        size_t used = (size_t)snprintf(text, sizeof text, "%s", HEAD);
+        for (const char *c = phases[i].text; *c; c++)
+            used += *c == '?' ? (size_t)snprintf(text + used, sizeof text - used, "%s", ask)
+                              : (size_t)snprintf(text + used, sizeof text - used, "%c", *c);
+        snprintf(text + used, sizeof text - used, "st.global.u32 [p], d; ret;\n}\n");
+        const PtxRun run = run_ptx(text, 1, data, sizeof data);
+        ok(run.status == LAUNCH_OK && data[0] == phases[i].answers,
+           "%s: mbarrier case %zu answers %x, not %x %s", order, i, phases[i].answers, data[0],
+           run.error);
+    }
+}
+
+/* Two warps hand a word to and fro: each waits for the other's phase. */
+static void test_hand_over(const char *order) {
+    static const char body[] =
+        ".shared .align 8 .b64 full, empty; .reg .b32 i, m;\n"
+        "setp.ne.u32 g, t, 0; @g bra READY; mbarrier.init.shared.b64 [full], 32; "
+        "mbarrier.init.shared.b64 [empty], 32;\n"
+        "READY: bar.sync 0; mov.u32 i, 0; and.b32 v0, t, 31; mad.lo.u32 s, v0, 4, s; "
+        "setp.ge.u32 g, t, 32; @g bra TAKE;\n"
+        "GIVE: and.b32 m, i, 1; xor.b32 m, m, 1;\n"
+        "EMPTY: mbarrier.try_wait.parity.shared.b64 h, [empty], m; @!h bra EMPTY;\n"
+        "mad.lo.u32 v1, i, 100, v0; st.shared.u32 [s], v1; mbarrier.arrive.shared.b64 x, [full]; "
+        "add.u32 i, i, 1; setp.lt.u32 g, i, 5; @g bra GIVE; ret;\n"
+        "TAKE: and.b32 m, i, 1;\n"
+        "FULL: mbarrier.try_wait.parity.shared.b64 h, [full], m; @!h bra FULL;\n"
+        "ld.shared.u32 v1, [s]; add.u32 d, d, v1; mbarrier.arrive.shared.b64 x, [empty]; "
+        "add.u32 i, i, 1; setp.lt.u32 g, i, 5; @g bra TAKE;\n"
+        "mad.wide.u32 q, v0, 4, p; st.global.u32 [q], d; ret;\n}\n";
+    uint32_t data[WARP], wrong = 0;
+    char text[3000];
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    const PtxRun run = run_ptx(text, 2 * WARP, data, sizeof data);
+    for (uint32_t l = 0; l < WARP; l++) wrong += data[l] != 1000 + 5 * l;
+    ok(run.status == LAUNCH_OK && !wrong, "%s: two warps hand over by mbarriers (%u wrong) %s",
+       order, wrong, run.error);
+}
+
+/* ---- cp.async.bulk --------------------------------------------------------------------------- */
+
+#define WAIT "WAIT: mbarrier.try_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT;\n"
+#define BEGIN                                                                \
+    "setp.ne.u32 g, t, 0; @g bra BEGUN; mbarrier.init.shared.b64 [bar], 1; " \
+    "fence.mbarrier_init.release.cluster; BEGUN: bar.sync 0; "               \
+    "@g bra WAIT;\n"
+
+/* A load of 512 bytes that every thread waits for, and the store of them. */
+static void test_bulk(const char *order) {
+    static const char *const loads[] = {
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [p], 512, [bar]",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [s], "
+        "[p], 512, [bar], y",
+        "cp.async.bulk.prefetch.L2.global [p], 512; "
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [p], 512, [bar]",
+    };
+    static const char *const stores[] = {
+        "cp.async.bulk.global.shared::cta.bulk_group [q], [s], 512; cp.async.bulk.commit_group; "
+        "cp.async.bulk.wait_group 0",
+        "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [q], [s], 512, y; "
+        "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0",
+        "cp.async.bulk.global.shared::cta.bulk_group [q], [s], 256; cp.async.bulk.commit_group; "
+        "cp.async.bulk.global.shared::cta.bulk_group [q+256], [s+256], 256; "
+        "cp.async.bulk.commit_group; cp.async.bulk.wait_group 1; cp.async.bulk.wait_group 0",
+    };
+    for (int i = 0; i < 3; i++) {
+        uint32_t data[256] = {0};
+        char text[4000];
+        for (uint32_t k = 0; k < 128; k++) data[k] = 7 * k + 1;
+        snprintf(text, sizeof text,
+                 "%s" BEGIN "mov.b64 y, 0; mbarrier.arrive.expect_tx.shared.b64 x, [bar], 512; "
+                 "%s;\n" WAIT "mad.lo.u32 w, t, 4, s; ld.shared.u32 v0, [w]; "
+                 "add.u32 v0, v0, 1; bar.sync 0; st.shared.u32 [w], v0; fence.proxy.async; "
+                 "bar.sync 0; @g bra END; mov.b64 y, 0; add.u64 q, p, 512; %s;\nEND: ret;\n}\n",
+                 HEAD, loads[i], stores[i]);
+        const PtxRun run = run_ptx(text, 128, data, sizeof data);
+        int wrong = 0;
+        for (uint32_t k = 0; k < 128; k++) wrong += data[128 + k] != 7 * k + 2;
+        ok(run.status == LAUNCH_OK && !wrong, "%s: a bulk load and store, %d (%d wrong) %s", order,
+           i, wrong, run.error);
+    }
+}
+
+/* ---- Tensor maps ----------------------------------------------------------------------------- */
+
+enum { MAX_RANK = TENSORMAP_MAX_RANK, TENSOR_WORDS = 288, BOX_WORDS = 64 };
+
+/* Device memory of a test; `box` is what a load brings, or what a store takes. */
+typedef struct TensorTest {
+    uint8_t map[TENSORMAP_BYTES];
+    uint32_t tensor[TENSOR_WORDS], box[BOX_WORDS];
+} TensorTest;
+
+static const uint64_t sizes[MAX_RANK] = {6, 3, 3, 2, 2};
+static const uint64_t strides[MAX_RANK - 1] = {32, 96, 288, 576}; /* bytes */
+static const uint32_t box_sizes[MAX_RANK] = {4, 2, 2, 2, 2}, steps[MAX_RANK] = {1, 1, 1, 1, 1};
+static const int32_t starts[MAX_RANK] = {3, -1, 2, -1, 1}; /* partly outside in every dimension */
+
+/* The word of the tensor that word i of the box is, -1: outside. */
+static int tensor_word(int rank, int i) {
+    int at = 0;
+    for (int r = 0; r < rank; r++) {
+        const int coordinate = starts[r] + i % (int)box_sizes[r];
+        if (coordinate < 0 || coordinate >= (int)sizes[r]) return -1;
+        at += coordinate * (r ? (int)strides[r - 1] / 4 : 1);
+        i /= (int)box_sizes[r];
+    }
+    return at;
+}
+
+static TensorTest *new_tensor(int rank, Swizzle swizzle) {
+    TensorTest *test = memory_allocate(sizeof *test);
+    const TensorMapRequest request = {.element_type = 2, /* u32 */
+                                      .rank = (uint32_t)rank,
+                                      .base = test->tensor,
+                                      .sizes = sizes,
+                                      .strides = strides,
+                                      .box = box_sizes,
+                                      .steps = steps,
+                                      .swizzle = (int)swizzle};
+    const char *problem = tensormap_encode(test->map, &request);
+    if (problem) printf("# %s\n", problem);
+    return test;
+}
+
+static PtxRun run_tensor(const char *text, TensorTest *test) {
+    const LaunchShape shape = {{1, 1, 1}, {BOX_WORDS, 1, 1}, 0};
+    return run_ptx_shape(text, &shape, test);
+}
+
+static void coordinates(int rank, char *text, size_t size) {
+    size_t used = 0;
+    for (int r = 0; r < rank; r++)
+        used += (size_t)snprintf(text + used, size - used, "%sc%d", r ? ", " : "", r);
+}
+
+#define COORDINATES                                                                  \
+    ".reg .b32 c<5>; mov.u32 c0, 3; mov.s32 c1, -1; mov.u32 c2, 2; mov.s32 c3, -1; " \
+    "mov.u32 c4, 1; mov.b64 y, 0;\n"
+
+static void test_tensor_load(int rank, const char *order, const char *hint) {
+    TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
+    const int words = 4 << (rank - 1);
+    char text[4000], at[40];
+    int wrong = 0;
+    for (uint32_t i = 0; i < TENSOR_WORDS; i++) test->tensor[i] = i + 1;
+    coordinates(rank, at, sizeof at);
+    snprintf(text, sizeof text,
+             "%s" COORDINATES BEGIN "mbarrier.arrive.expect_tx.shared.b64 x, [bar], %d; "
+             "cp.async.bulk.prefetch.tensor.%dd.L2.global.tile [p, {%s}];\n"
+             "cp.async.bulk.tensor.%dd.shared::cluster.global%s.mbarrier::complete_tx::bytes%s "
+             "[s], [p, {%s}], [bar]%s;\n" WAIT
+             "setp.ge.u32 h, t, %d; @h bra END; mad.lo.u32 w, t, 4, s; ld.shared.u32 v0, [w]; "
+             "mad.wide.u32 q, t, 4, p; st.global.u32 [q+%d], v0;\nEND: ret;\n}\n",
+             HEAD, 4 * words, rank, at, rank, *hint ? ".tile" : "", hint, at, *hint ? ", y" : "",
+             words, (int)offsetof(TensorTest, box));
+    const PtxRun run = run_tensor(text, test);
+    for (int i = 0; i < words; i++) {
+        const int from = tensor_word(rank, i);
+        wrong += test->box[i] != (from < 0 ? 0 : test->tensor[from]);
+    }
+    ok(run.status == LAUNCH_OK && !wrong, "%s: a load of %d dimensions%s (%d wrong) %s", order,
+       rank, hint, wrong, run.error);
+    memory_release(test);
+}
+
+static void test_tensor_store(int rank, const char *order, const char *hint) {
+    TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
+    const int words = 4 << (rank - 1);
+    uint32_t expected[TENSOR_WORDS] = {0};
+    char text[4000], at[40];
+    memset(test->tensor, 0, sizeof test->tensor);
+    for (uint32_t i = 0; i < BOX_WORDS; i++) test->box[i] = 100 + i;
+    for (int i = 0; i < words; i++)
+        if (tensor_word(rank, i) >= 0) expected[tensor_word(rank, i)] = test->box[i];
+    coordinates(rank, at, sizeof at);
+    snprintf(text, sizeof text,
+             "%s" COORDINATES "mad.wide.u32 q, t, 4, p; ld.global.u32 v0, [q+%d]; "
+             "mad.lo.u32 w, t, 4, s; st.shared.u32 [w], v0; fence.proxy.async.shared::cta; "
+             "bar.sync 0; setp.ne.u32 g, t, 0; @g bra END;\n"
+             "cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group%s [p, {%s}], [s]%s; "
+             "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
+             HEAD, (int)offsetof(TensorTest, box), rank, *hint ? ".tile" : "", hint, at,
+             *hint ? ", y" : "");
+    const PtxRun run = run_tensor(text, test);
+    ok(run.status == LAUNCH_OK && memcmp(test->tensor, expected, sizeof expected) == 0,
+       "%s: a store of %d dimensions%s %s", order, rank, hint, run.error);
+    memory_release(test);
+}
+
+static void test_tensors(const char *order) {
+    for (int rank = 1; rank <= MAX_RANK; rank++)
+        for (int hinted = 0; hinted < 2; hinted++) {
+            test_tensor_load(rank, order, hinted ? ".L2::cache_hint" : "");
+            test_tensor_store(rank, order, hinted ? ".L2::cache_hint" : "");
+        }
+}
+
+int main(void) {
+    each_order(test_copies);
+    each_order(test_groups);
+    each_order(test_copy_arrival);
+    each_order(test_phases);
+    each_order(test_hand_over);
+    each_order(test_bulk);
+    each_order(test_tensors);
+    return done_testing();
+}

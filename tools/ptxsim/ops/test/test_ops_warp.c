@@ -1,0 +1,533 @@
+/* Instructions in which the lanes of a warp, or the warps of a block, work together; branches,
+ * special registers, and what only a GPU notices. Catches: a value taken from the wrong lane, a
+ * vote that counts absent lanes, a barrier that lets a warp through, an index in the wrong order.
+ */
+#include <unistd.h>
+
+#include "test/run_ptx.h"
+#include "test/tap.h"
+
+enum { LANES_A_WARP = 32, MAX_THREADS = 256 };
+
+/* The kernels see: the thread in t, a thread's input in a and where its output goes in q. */
+#define HEAD                                                                                \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, x; .reg .pred g, h; " \
+             ".reg .b32 t, a, d, w, z;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "        \
+             "mad.wide.u32 q, t, 8, p; ld.global.u32 a, [q]; mov.u32 d, 0;\n"
+#define TAIL "st.global.u32 [q+4], d; ret;\n}\n"
+
+typedef struct Thread {
+    uint32_t in, out;
+} Thread;
+static Thread thread[MAX_THREADS];
+
+/* Runs HEAD body TAIL; inputs are i * i + 3 unless `small`, then i / 5. */
+static PtxRun run(const char *body, uint32_t threads, bool small) {
+    char text[4000];
+    snprintf(text, sizeof text, "%s%s;\n%s", HEAD, body, TAIL);
+    for (uint32_t i = 0; i < threads; i++) thread[i] = (Thread){small ? i / 5 : i * i + 3, 0};
+    const PtxRun result = run_ptx(text, threads, thread, threads * sizeof *thread);
+    if (result.error[0]) printf("# %s\n", result.error);
+    return result;
+}
+
+typedef uint32_t (*Expected)(const void *what, uint32_t lane);
+
+static void check(const char *body, uint32_t threads, bool small, Expected expected,
+                  const void *what) {
+    const PtxRun result = run(body, threads, small);
+    uint32_t wrong = 0, first = 0;
+    for (uint32_t i = threads; i-- > 0;)
+        if (thread[i].out != expected(what, i)) wrong++, first = i;
+    if (!ok(result.status == LAUNCH_OK && !wrong, "%s", body))
+        printf("# %u threads are wrong; thread %u has 0x%x, not 0x%x\n", wrong, first,
+               thread[first].out, expected(what, first));
+}
+
+static uint32_t input(uint32_t i) { return i * i + 3; }
+
+/* ---- shfl ------------------------------------------------------------------------------------ */
+
+typedef struct Shuffle {
+    const char *mode;
+    uint32_t b, width;
+    bool wants_predicate;
+} Shuffle;
+
+/* By lanes of a segment of `width`: PTX ISA, shfl. */
+static uint32_t shuffled(const void *what, uint32_t lane) {
+    const Shuffle *s = what;
+    const int first = (int)(lane / s->width * s->width), end = first + (int)s->width;
+    int from = (int)lane;
+    switch (s->mode[0]) {
+    case 'u':
+        from -= (int)s->b;
+        break;
+    case 'd':
+        from += (int)s->b;
+        break;
+    case 'b':
+        from ^= (int)s->b;
+        break;
+    default:
+        from = first + (int)(s->b % s->width);
+        break;
+    }
+    const bool inside = s->mode[0] == 'u' ? from >= first : from < end;
+    if (s->wants_predicate) return inside;
+    return input(inside ? (uint32_t)from : lane);
+}
+
+static void test_shuffles(void) {
+    static const char *const modes[] = {"up", "down", "bfly", "idx"};
+    for (int m = 0; m < 4; m++)
+        for (uint32_t width = 4; width <= 32; width *= 2)
+            for (uint32_t b = 0; b < 32; b += b < 2 ? 1 : 5)
+                for (int wants = 0; wants < 2; wants++) {
+                    char text[160];
+                    const Shuffle shuffle = {modes[m], b, width, wants};
+                    const uint32_t clamp = m == 0 ? 0 : 31, c = (32 - width) << 8 | clamp;
+                    snprintf(text, sizeof text, "shfl.sync.%s.b32 d%s, a, %u, 0x%x, -1%s", modes[m],
+                             wants ? "|g" : "", b, c, wants ? "; selp.b32 d, 1, 0, g" : "");
+                    check(text, LANES_A_WARP, false, shuffled, &shuffle);
+                }
+}
+
+/* ---- vote, match, redux, elect, activemask: by all lanes, and by some ------------------------ */
+
+#define SOME 0x0ff0f00fu
+#define ONLY_SOME "shr.b32 w, 0x0ff0f00f, t; and.b32 w, w, 1; setp.eq.u32 h, w, 0; @h bra END; "
+
+/* What each lane that takes part gives, and what they get. */
+typedef struct Collective {
+    const char *text; /* '%' is the mask */
+    bool small;
+    uint32_t (*result)(uint32_t members, uint32_t lane);
+} Collective;
+
+static uint32_t value(uint32_t lane) { return lane / 5; }
+
+static uint32_t where(uint32_t members, uint32_t wanted) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < 32; i++) found |= (uint32_t)(value(i) == wanted) << i;
+    return found & members;
+}
+
+#define COLLECTIVE(name, expression)                        \
+    static uint32_t name(uint32_t members, uint32_t lane) { \
+        (void)members, (void)lane;                          \
+        return (expression);                                \
+    }
+COLLECTIVE(threes, where(members, 3))
+COLLECTIVE(any_three, where(members, 3) != 0)
+COLLECTIVE(any_nine, where(members, 9) != 0)
+COLLECTIVE(all_small, 1)
+COLLECTIVE(all_three, where(members, 3) == members)
+COLLECTIVE(not_threes, members & ~where(members, 3))
+COLLECTIVE(alike, where(members, value(lane)))
+COLLECTIVE(none_alike, 0)
+COLLECTIVE(everybody, members)
+COLLECTIVE(leader, (uint32_t)__builtin_ctz(members))
+COLLECTIVE(is_leader, lane == (uint32_t)__builtin_ctz(members))
+
+static const Collective collectives[] = {
+    {"setp.eq.u32 g, a, 3; vote.sync.ballot.b32 d, g, %", true, threes},
+    {"setp.eq.u32 g, a, 3; vote.sync.ballot.b32 d, !g, %", true, not_threes},
+    {"setp.eq.u32 g, a, 3; vote.sync.any.pred g, g, %; selp.b32 d, 1, 0, g", true, any_three},
+    {"setp.eq.u32 g, a, 9; vote.sync.any.pred g, g, %; selp.b32 d, 1, 0, g", true, any_nine},
+    {"setp.lt.u32 g, a, 7; vote.sync.all.pred g, g, %; selp.b32 d, 1, 0, g", true, all_small},
+    {"setp.eq.u32 g, a, 3; vote.sync.all.pred g, g, %; selp.b32 d, 1, 0, g", true, all_three},
+    {"setp.eq.u32 g, a, 3; vote.sync.uni.pred g, g, %; selp.b32 d, 1, 0, g", true, all_three},
+    {"setp.eq.u32 g, a, 9; vote.sync.uni.pred g, g, %; selp.b32 d, 1, 0, g", true, all_small},
+    {"match.any.sync.b32 d, a, %", true, alike},
+    {"cvt.u64.u32 x, a; shl.b64 x, x, 32; match.any.sync.b64 d, x, %", true, alike},
+    {"match.all.sync.b32 d, a, %", true, none_alike},
+    {"match.all.sync.b32 d|g, 5, %; selp.b32 d, d, 0, g", true, everybody},
+    {"mov.b64 x, 5; match.all.sync.b64 d|g, x, %; selp.b32 d, d, 0, g", true, everybody},
+    {"elect.sync d|g, %", true, leader},
+    {"elect.sync d|g, %; selp.b32 d, 1, 0, g", true, is_leader},
+    {"elect.sync _|g, %; selp.b32 d, 1, 0, g", true, is_leader},
+    {"activemask.b32 d", true, everybody},
+    {"bar.warp.sync %; activemask.b32 d", true, everybody},
+};
+
+static uint32_t collective(const void *what, uint32_t lane) {
+    const Collective *c = what;
+    return c->result(UINT32_MAX, lane);
+}
+
+static uint32_t collective_of_some(const void *what, uint32_t lane) {
+    const Collective *c = what;
+    return SOME >> lane & 1 ? c->result(SOME, lane) : 0;
+}
+
+static void with_mask(const char *prefix, const char *text, const char *mask, const char *suffix,
+                      char *out, size_t size) {
+    size_t used = (size_t)snprintf(out, size, "%s", prefix);
+    for (; *text; text++)
+        used += *text == '%' ? (size_t)snprintf(out + used, size - used, "%s", mask)
+                             : (size_t)snprintf(out + used, size - used, "%c", *text);
+    snprintf(out + used, size - used, "%s", suffix);
+}
+
+static void test_collectives(void) {
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++) {
+        char text[400];
+        with_mask("", collectives[i].text, "-1", "", text, sizeof text);
+        check(text, LANES_A_WARP, true, collective, &collectives[i]);
+        with_mask(ONLY_SOME, collectives[i].text, "0x0ff0f00f", "; END: mov.b32 w, 0", text,
+                  sizeof text);
+        check(text, LANES_A_WARP, true, collective_of_some, &collectives[i]);
+    }
+}
+
+/* redux: every operation of both signs, on values of both signs */
+typedef struct Fold {
+    const char *name;
+    uint32_t (*both)(uint32_t a, uint32_t b);
+} Fold;
+
+static uint32_t fold_value(uint32_t lane) {
+    return (lane * 2654435761u) ^ (lane & 1 ? 0x80000000 : 0);
+}
+
+#define FOLD(name, expression) \
+    static uint32_t name(uint32_t a, uint32_t b) { return (expression); }
+FOLD(fold_add, a + b)
+FOLD(fold_min, a < b ? a : b)
+FOLD(fold_max, a > b ? a : b)
+FOLD(fold_min_signed, (int32_t)a < (int32_t)b ? a : b)
+FOLD(fold_max_signed, (int32_t)a > (int32_t)b ? a : b)
+FOLD(fold_and, a &b)
+FOLD(fold_or, a | b)
+FOLD(fold_xor, a ^ b)
+
+static uint32_t fold(const Fold *f, uint32_t members) {
+    const uint32_t first = (uint32_t)__builtin_ctz(members);
+    uint32_t result = fold_value(first);
+    for (uint32_t i = first + 1; i < 32; i++)
+        if (members >> i & 1) result = f->both(result, fold_value(i));
+    return result;
+}
+
+static uint32_t fold_all(const void *what, uint32_t lane) {
+    (void)lane;
+    return fold(what, UINT32_MAX);
+}
+
+static uint32_t fold_some(const void *what, uint32_t lane) {
+    return SOME >> lane & 1 ? fold(what, SOME) : 0;
+}
+
+static void test_folds(void) {
+    static const Fold folds[] = {
+        {"add.u32", fold_add}, {"add.s32", fold_add},        {"min.u32", fold_min},
+        {"max.u32", fold_max}, {"min.s32", fold_min_signed}, {"max.s32", fold_max_signed},
+        {"and.b32", fold_and}, {"or.b32", fold_or},          {"xor.b32", fold_xor},
+    };
+    for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
+        char text[400], redux[200];
+        snprintf(redux, sizeof redux,
+                 "mul.lo.u32 a, t, 2654435761; and.b32 w, t, 1; shl.b32 w, w, 31; "
+                 "xor.b32 a, a, w; redux.sync.%s d, a, %%",
+                 folds[i].name);
+        with_mask("", redux, "-1", "", text, sizeof text);
+        check(text, LANES_A_WARP, true, fold_all, &folds[i]);
+        with_mask(ONLY_SOME, redux, "0x0ff0f00f", "; END: mov.b32 w, 0", text, sizeof text);
+        check(text, LANES_A_WARP, true, fold_some, &folds[i]);
+    }
+}
+
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
+/* Each thread reads what the one 32 further wrote: the other warp of its pair. */
+static uint32_t partner(const void *what, uint32_t i) {
+    (void)what;
+    return input(i ^ 32);
+}
+
+/* Threads whose input, i / 5, is below 3: 15 of them. */
+static uint32_t count_below(const void *what, uint32_t i) {
+    const uint32_t threads = *(const uint32_t *)what;
+    uint32_t count = 0;
+    for (uint32_t k = i / threads * threads, end = k + threads; k < end; k++) count += k / 5 < 3;
+    return count;
+}
+
+static uint32_t holds(const void *what, uint32_t i) {
+    (void)i;
+    return what != NULL;
+}
+
+#define ROOM                                                                    \
+    ".shared .align 4 .b8 room[1024]; mov.u32 z, room; mad.lo.u32 z, t, 4, z; " \
+    "st.shared.u32 [z], a; xor.b32 w, t, 32; mov.u32 z, room; mad.lo.u32 z, w, 4, z; "
+#define PAIR "shr.u32 w, t, 6; add.u32 w, w, 1; " /* a barrier for each two warps */
+
+static void test_barriers(void) {
+    static const uint32_t all = 128, pair = 64;
+    check(ROOM "bar.sync 0; ld.shared.u32 d, [z]", 128, false, partner, NULL);
+    check(ROOM "barrier.sync 3; ld.shared.u32 d, [z]", 128, false, partner, NULL);
+    check(ROOM "barrier.cta.sync.aligned 3, 128; ld.shared.u32 d, [z]", 128, false, partner, NULL);
+    check(ROOM "bar.cta.sync 2; ld.shared.u32 d, [z]", 128, false, partner, NULL);
+    check(ROOM PAIR "barrier.sync w, 64; ld.shared.u32 d, [z]", 128, false, partner, NULL);
+    /* no count is all threads, whoever says which */
+    check(ROOM "and.b32 w, t, 32; setp.ne.u32 g, w, 0; @g bra ALL; bar.sync 1; bra BOTH; "
+               "ALL: bar.sync 1, 128; BOTH: ld.shared.u32 d, [z]",
+          128, false, partner, NULL);
+    /* the odd warps hand over, the even ones wait; then the other way round */
+    check(ROOM "and.b32 w, t, 32; setp.ne.u32 g, w, 0; @g bra ODD; "
+               "bar.sync 1, 128; bar.arrive 2, 128; bra BOTH; "
+               "ODD: bar.arrive 1, 128; bar.sync 2, 128; BOTH: ld.shared.u32 d, [z]",
+          128, false, partner, NULL);
+    check("setp.lt.u32 g, a, 3; bar.red.popc.u32 d, 0, g", 128, true, count_below, &all);
+    check("setp.ge.u32 g, a, 3; bar.red.popc.u32 d, 0, 128, !g", 128, true, count_below, &all);
+    check(PAIR "setp.lt.u32 g, a, 3; barrier.cta.red.popc.aligned.u32 d, w, 64, g", 128, true,
+          count_below, &pair);
+    check("setp.eq.u32 g, a, 3; bar.red.or.pred g, 0, g; selp.b32 d, 1, 0, g", 128, true, holds,
+          &all);
+    check("setp.eq.u32 g, a, 99; bar.red.or.pred g, 0, g; selp.b32 d, 1, 0, g", 128, true, holds,
+          NULL);
+    check("setp.lt.u32 g, a, 99; bar.red.and.pred g, 0, 128, g; selp.b32 d, 1, 0, g", 128, true,
+          holds, &all);
+    check("setp.ne.u32 g, a, 3; bar.red.and.pred g, 0, g; selp.b32 d, 1, 0, g", 128, true, holds,
+          NULL);
+}
+
+/* ---- Special registers ----------------------------------------------------------------------- */
+
+/* The sum of tid.x + 10 tid.y + 100 tid.z and its like, that every thread works out by itself. */
+static void test_indices(void) {
+    static const char text[] = PTX_HEAD
+        ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q; .reg .b32 r<40>;\n"
+        "ld.param.u64 p, [data];\n"
+        "mov.u32 r0, %tid.x; mov.u32 r1, %tid.y; mov.u32 r2, %tid.z;\n"
+        "mov.u32 r3, %ctaid.x; mov.u32 r4, %ctaid.y; mov.u32 r5, %ctaid.z;\n"
+        "mov.u32 r6, %ntid.x; mov.u32 r7, %ntid.y; mov.u32 r8, %ntid.z;\n"
+        "mov.u32 r9, %nctaid.x; mov.u32 r10, %nctaid.y; mov.u32 r11, %nctaid.z;\n"
+        "mov.u32 r12, %clusterid.x; mov.u32 r13, %clusterid.y; mov.u32 r14, %clusterid.z;\n"
+        "mov.u32 r15, %nclusterid.x; mov.u32 r16, %nclusterid.y; "
+        "mov.u32 r17, %nclusterid.z;\n"
+        "mad.lo.u32 r20, r5, r10, r4; mad.lo.u32 r20, r20, r9, r3;\n" /* the block */
+        "mad.lo.u32 r21, r2, r7, r1; mad.lo.u32 r21, r21, r6, r0;\n"  /* the thread */
+        "mul.lo.u32 r22, r6, r7; mul.lo.u32 r22, r22, r8;\n"
+        "mad.lo.u32 r20, r20, r22, r21; mad.wide.u32 q, r20, 72, p;\n"
+        "st.global.v2.u32 [q], {r0, r1}; st.global.v2.u32 [q+8], {r2, r3};\n"
+        "st.global.v2.u32 [q+16], {r4, r5}; st.global.v2.u32 [q+24], {r6, r7};\n"
+        "st.global.v2.u32 [q+32], {r8, r9}; st.global.v2.u32 [q+40], {r10, r11};\n"
+        "st.global.v2.u32 [q+48], {r12, r13}; st.global.v2.u32 [q+56], {r14, r15};\n"
+        "st.global.v2.u32 [q+64], {r16, r17}; ret;\n}\n";
+    enum { X = 5, Y = 3, Z = 2, GX = 2, GY = 3, GZ = 2, VALUES = 18 };
+    static uint32_t data[X * Y * Z * GX * GY * GZ][VALUES];
+    const LaunchShape shape = {{GX, GY, GZ}, {X, Y, Z}, 0};
+    void *memory = memory_allocate(sizeof data);
+    const PtxRun result = run_ptx_shape(text, &shape, memory);
+    int wrong = 0;
+    memcpy(data, memory, sizeof data);
+    memory_release(memory);
+    for (uint32_t i = 0; i < X * Y * Z * GX * GY * GZ; i++) {
+        const uint32_t t = i % (X * Y * Z), b = i / (X * Y * Z);
+        const uint32_t expected[VALUES] = {
+            t % X, t / X % Y, t / X / Y, b % GX, b / GX % GY, b / GX / GY, X,  Y,  Z,
+            GX,    GY,        GZ,        b % GX, b / GX % GY, b / GX / GY, GX, GY, GZ};
+        wrong += memcmp(data[i], expected, sizeof expected) != 0;
+    }
+    ok(result.status == LAUNCH_OK && !wrong, "threads and blocks in three dimensions (%d wrong) %s",
+       wrong, result.error);
+}
+
+typedef struct Special {
+    const char *name;
+    uint32_t (*of_lane)(uint32_t lane);
+} Special;
+
+static uint32_t lane_itself(uint32_t l) { return l; }
+static uint32_t mask_eq(uint32_t l) { return 1u << l; }
+static uint32_t mask_lt(uint32_t l) { return (1u << l) - 1; }
+static uint32_t mask_le(uint32_t l) { return mask_lt(l) | mask_eq(l); }
+static uint32_t mask_gt(uint32_t l) { return ~mask_le(l); }
+static uint32_t mask_ge(uint32_t l) { return ~mask_lt(l); }
+static uint32_t zero(uint32_t l) { return 0 * l; }
+static uint32_t one(uint32_t l) { return 0 * l + 1; }
+static uint32_t two(uint32_t l) { return 0 * l + 2; }
+static uint32_t shared_bytes(uint32_t l) { return 0 * l + 24; }
+
+static uint32_t special_of(const void *what, uint32_t i) {
+    const Special *s = what;
+    return s->of_lane(i % 32);
+}
+
+static uint32_t warp_of(const void *what, uint32_t i) {
+    (void)what;
+    return i / 32;
+}
+
+static void test_specials(void) {
+    static const Special specials[] = {
+        {"%laneid", lane_itself},
+        {"%lanemask_eq", mask_eq},
+        {"%lanemask_lt", mask_lt},
+        {"%lanemask_le", mask_le},
+        {"%lanemask_gt", mask_gt},
+        {"%lanemask_ge", mask_ge},
+        {"%nwarpid", two},
+        {"%cluster_ctarank", zero},
+        {"%cluster_nctarank", one},
+        {"%cluster_ctaid.x", zero},
+        {"%cluster_ctaid.y", zero},
+        {"%cluster_ctaid.z", zero},
+        {"%cluster_nctaid.x", one},
+        {"%cluster_nctaid.y", one},
+        {"%cluster_nctaid.z", one},
+        {"%dynamic_smem_size", zero},
+        {"%total_smem_size", shared_bytes},
+        {"%smid", zero},
+    };
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+        char text[200];
+        snprintf(text, sizeof text, ".shared .align 8 .b8 room[24]; mov.u32 w, room; mov.u32 d, %s",
+                 specials[i].name);
+        check(text, 64, true, special_of, &specials[i]);
+    }
+    check("mov.u32 d, %warpid", 96, true, warp_of, NULL);
+    check("mov.u32 w, %nsmid; setp.ge.u32 g, w, 1; selp.b32 d, 1, 0, g", 32, true, holds, "some");
+    check("mov.u64 x, %gridid; cvt.u32.u64 d, x; cvt.u64.u32 x, %tid.x; mov.b32 d, 1", 32, true,
+          holds, "any");
+}
+
+/* Clocks count the warp's instructions: later is more. */
+static void test_clocks(void) {
+    static const char *const names[] = {"%clock", "%clock64", "%globaltimer", "%globaltimer_lo"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const bool wide = strstr(names[i], "64") || strcmp(names[i], "%globaltimer") == 0;
+        char text[300];
+        snprintf(text, sizeof text,
+                 wide ? ".reg .b64 y; mov.u64 x, %s; add.u32 w, t, 1; mov.u64 y, %s; "
+                        "setp.gt.u64 g, y, x; selp.b32 d, 1, 0, g"
+                      : "mov.u32 w, %s; add.u32 z, t, 1; mov.u32 z, %s; "
+                        "setp.gt.u32 g, z, w; selp.b32 d, 1, 0, g",
+                 names[i], names[i]);
+        check(text, 32, true, holds, "later");
+    }
+    check("mov.u32 d, %clock_hi; mov.u32 d, %globaltimer_hi; add.u32 d, d, 1", 32, true, holds,
+          "zero");
+}
+
+/* ---- What changes nothing here --------------------------------------------------------------- */
+
+static uint32_t own(const void *what, uint32_t i) {
+    (void)what;
+    return input(i);
+}
+
+static void test_hints(void) {
+    static const char *const hints[] = {
+        "membar.cta",
+        "membar.gl",
+        "membar.sys",
+        "fence.acq_rel.gpu",
+        "fence.sc.cta",
+        "fence.proxy.async",
+        "fence.proxy.async.shared::cta",
+        "fence.proxy.async.global",
+        "fence.proxy.alias",
+        "fence.mbarrier_init.release.cluster",
+        "fence.proxy.tensormap::generic.acquire.gpu [p], 128",
+        "nanosleep.u32 20",
+        "nanosleep.u32 a",
+        "prefetch.global.L2 [p]",
+        "prefetchu.L1 [p]",
+        "discard.global.L2 [p], 128",
+        "applypriority.global.L2::evict_normal [p], 128",
+        "pmevent 1",
+        "griddepcontrol.wait",
+        "griddepcontrol.launch_dependents",
+        "createpolicy.fractional.L2::evict_last.b64 x, 0f3F800000",
+        "setmaxnreg.inc.sync.aligned.u32 40",
+        "setmaxnreg.dec.sync.aligned.u32 24",
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s; mov.b32 d, a", hints[i]);
+        check(text, 128, false, own, NULL);
+    }
+    check("bra.uni ON; mov.b32 a, 0; ON: mov.b32 d, a", 32, false, own, NULL);
+    check("{ .reg .b32 t; mov.b32 t, a; mov.b32 d, t; } st.global.u32 [q+4], d; exit", 32, false,
+          own, NULL);
+}
+
+/* ---- Calls to the host ----------------------------------------------------------------------- */
+
+/* What a run says on file descriptor `fd`, in text[0..size); the run's status. */
+static LaunchStatus capture(int fd, const char *module, char *text, size_t size) {
+    uint64_t data[4] = {0};
+    FILE *file = tmpfile();
+    fflush(NULL);
+    const int saved = dup(fd);
+    dup2(fileno(file), fd);
+    const PtxRun result = run_ptx(module, 2, data, sizeof data);
+    fflush(NULL);
+    dup2(saved, fd);
+    close(saved);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = 0;
+    fclose(file);
+    if (result.error[0]) printf("# %s\n", result.error);
+    return result.status;
+}
+
+#define CALL_HEAD                                                                               \
+    PTX_HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"           \
+             ".extern .func __assertfail(.param .b64 e, .param .b64 f, .param .b32 l, "         \
+             ".param .b64 n, .param .b64 s);\n"                                                 \
+             ".global .align 1 .b8 format[40] = {37, 100, 32, 37, 53, 46, 50, 102, 32, 37, "    \
+             "115, 32, 37, 108, 108, 117, 32, 37, 99, 37, 37, 32, 37, 112, 32, 37, 120, 10};\n" \
+             ".global .align 1 .b8 word[4] = {97, 98, 99};\n"                                   \
+             ".visible .entry k(.param .u64 data)\n{\n.local .align 8 .b8 room[64]; "           \
+             ".reg .b64 p, q, w; .reg .b32 t; mov.u32 t, %tid.x; mov.u64 p, format; "           \
+             "cvta.global.u64 p, p; mov.u64 w, word; cvta.global.u64 w, w;\n"
+
+static void test_calls(void) {
+    char said[400];
+    /* "%d %5.2f %s %llu %c%% %p %x\n" */
+    ok(capture(1,
+               CALL_HEAD "cvta.local.u64 q, room; sub.s32 t, t, 3; st.local.u32 [room], t; "
+                         "st.local.f64 [room+8], 0d3FF8000000000000; st.local.u64 [room+16], w; "
+                         "st.local.u64 [room+24], 0x123456789; st.local.u32 [room+32], 65; "
+                         "st.local.u64 [room+40], 0x10; st.local.u32 [room+48], 255;\n"
+                         "{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], p; "
+                         "st.param.b64 [v], q; call.uni (r), vprintf, (f, v); } ret;\n}\n",
+               said, sizeof said) == LAUNCH_OK,
+       "printf runs");
+    is_text(said, "-3  1.50 abc 4886718345 A% 0x10 ff\n-2  1.50 abc 4886718345 A% 0x10 ff\n",
+            "printf prints each lane's values, in the order of the lanes");
+    ok(capture(2,
+               CALL_HEAD ".reg .pred g; setp.eq.u32 g, t, 0; @g bra END; "
+                         "{ .param .b64 e; .param .b64 f; .param .b32 l; .param .b64 n; "
+                         ".param .b64 s; st.param.b64 [e], w; st.param.b64 [f], w; "
+                         "st.param.b32 [l], 77; st.param.b64 [n], w; st.param.b64 [s], 1; "
+                         "call.uni __assertfail, (e, f, l, n, s); } END: ret;\n}\n",
+               said, sizeof said) == LAUNCH_FAULT,
+       "assert stops the kernel");
+    ok(strstr(said, "assertion failed: abc, abc:77, abc") && strstr(said, "thread (1, 0, 0)"),
+       "assert names the expression, the line and the thread");
+    for (int i = 0; i < 2; i++) {
+        char text[2000];
+        snprintf(text, sizeof text, "%s%s; ret;\n}\n", HEAD, i ? "brkpt" : "trap");
+        ok(capture(2, text, said, sizeof said) == LAUNCH_FAULT && strstr(said, "stopped itself"),
+           "%s stops the kernel", i ? "brkpt" : "trap");
+    }
+}
+
+int main(void) {
+    test_shuffles();
+    test_collectives();
+    test_folds();
+    test_barriers();
+    test_indices();
+    test_specials();
+    test_clocks();
+    test_hints();
+    test_calls();
+    return done_testing();
+}

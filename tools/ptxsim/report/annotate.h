@@ -1,0 +1,16 @@
+/* The kernel's source with the counters of each line beside it. */
+#ifndef PTXSIM_ANNOTATE_H
+#define PTXSIM_ANNOTATE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "decode/counts.h"
+
+/* Reads the source files that the snapshot names; one that cannot be read is listed by its
+ * counters alone. Text for a terminal (if `out` is one, coloured and cut to its width), or one HTML
+ * page that needs nothing else. */
+void annotate_text(const CountsSnapshot *snapshot, FILE *out);
+void annotate_html(const CountsSnapshot *snapshot, FILE *out);
+
+#endif

@@ -1,0 +1,164 @@
+/* What the simulator says when a kernel does what it must not. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/barrier.h"
+#include "machine/mbarrier.h"
+#include "machine/observe.h"
+
+/* A report grows in the block's buffer; what does not fit is left out. */
+__attribute__((format(printf, 2, 3))) static void say(Block *block, const char *format, ...) {
+    const size_t used = strlen(block->report);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(block->report + used, sizeof block->report - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Line `line` of a file without the blanks around it, to text[0..size); false if it cannot be
+ * read. */
+static bool read_line(const char *path, int line, char *text, size_t size) {
+    FILE *file = path ? fopen(path, "r") : NULL;
+    bool found = false;
+    if (!file) return false;
+    for (int at = 1; at <= line && (found = fgets(text, (int)size, file) != NULL); at++)
+        if (!strchr(text, '\n') && !feof(file)) /* the rest of a long line */
+            for (int c = 0; c != '\n' && c != EOF;) c = fgetc(file);
+    fclose(file);
+    if (!found) return false;
+    text[strcspn(text, "\r\n")] = 0;
+    memmove(text, text + strspn(text, " \t"), strlen(text + strspn(text, " \t")) + 1);
+    return true;
+}
+
+static const char *file_of(const PtxModule *ptx, const Location *l) {
+    return l && l->file >= 0 && l->file < ptx->files ? ptx->file[l->file] : NULL;
+}
+
+/* Source and PTX of an operation, each on its line. */
+static void say_place(Block *block, const Op *op, const char *indent) {
+    const PtxModule *ptx = block->kernel->ptx;
+    const Location *l = ptx_location(ptx, op->source);
+    const Location *inner = op->source->location < 0 ? NULL : &ptx->location[op->source->location];
+    char line[200];
+    if (file_of(ptx, l))
+        say(block, "%sat %s:%d", indent, file_of(ptx, l), l->line);
+    else
+        say(block, "%sat an unknown line (build with nvcc -lineinfo)", indent);
+    if (inner && inner != l && file_of(ptx, inner))
+        say(block, ", which calls %s:%d", strrchr(file_of(ptx, inner), '/') + 1, inner->line);
+    say(block, "\n");
+    if (l && read_line(file_of(ptx, l), l->line, line, sizeof line))
+        say(block, "%s    %s\n", indent, line);
+    say(block, "%sPTX %.*s\n", indent,
+        op->source->text.length > 160 ? 160 : op->source->text.length, op->source->text.at);
+}
+
+static void say_thread(Block *block, const Warp *warp, int lane) {
+    const uint32_t *size = block->threads;
+    const uint32_t thread = (uint32_t)(warp->index * LANES + (lane > 0 ? lane : 0));
+    say(block, "  in kernel %s, block (%u, %u, %u), warp %d", block->kernel->name, block->index[0],
+        block->index[1], block->index[2], warp->index);
+    if (lane >= 0)
+        say(block, ", lane %d: thread (%u, %u, %u)", lane, thread % size[0],
+            thread / size[0] % size[1], thread / size[0] / size[1]);
+    say(block, "\n");
+}
+
+_Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
+    Block *block = warp->block;
+    va_list arguments;
+    block->report[0] = 0;
+    say(block, "ptxsim: ");
+    va_start(arguments, format);
+    vsnprintf(block->report + strlen(block->report), sizeof block->report - strlen(block->report),
+              format, arguments);
+    va_end(arguments);
+    say(block, "\n");
+    say_thread(block, warp, lane);
+    if (warp->op) say_place(block, warp->op, "  ");
+    if (block->record) observe_fault(block->record, warp, lane, NULL);
+    longjmp(block->escape, 1);
+}
+
+static void say_side(Block *block, const char *which, const RaceSide *side) {
+    char who[160];
+    race_side_text(side, who, sizeof who);
+    say(block, "  %s: %s\n", which, who);
+    if (side->source < (uint32_t)block->kernel->ops)
+        say_place(block, &block->kernel->op[side->source], "    ");
+}
+
+_Noreturn void fault_race(Warp *warp, const RaceReport *race) {
+    Block *block = warp->block;
+    block->report[0] = 0;
+    say(block, "ptxsim: %s (shared address 0x%x)\n", race_message(race->why), race->address);
+    say(block, "  in kernel %s, block (%u, %u, %u)\n", block->kernel->name, block->index[0],
+        block->index[1], block->index[2]);
+    say_side(block, "earlier", &race->earlier);
+    say_side(block, "later", &race->later);
+    if (block->record) observe_fault(block->record, warp, -1, race);
+    longjmp(block->escape, 1);
+}
+
+/* What the mbarrier that a warp waits for lacks. */
+static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
+    Mbarrier state;
+    uint64_t word;
+    memcpy(&word, shared_zero(warp->block) + warp->wait_address, sizeof word);
+    if (!mbarrier_read(word, &state)) {
+        snprintf(text, size, "which holds no mbarrier any more");
+        return;
+    }
+    snprintf(text, size, "parity %u; in its phase %u %u of %u arrivals and %d bytes are missing",
+             warp->wait_parity, state.odd, state.pending, state.expected, state.tx);
+}
+
+/* What a warp does, without its number. */
+static void describe_warp(const Warp *warp, char *text, size_t size) {
+    const NamedBarrier *barrier = &warp->block->barrier[warp->barrier];
+    char place[256] = "its first instruction", missing[160];
+    if (warp->op) op_place(warp->block->kernel, warp->op, place, sizeof place);
+    switch (warp->state) {
+    case WARP_AT_BARRIER:
+        snprintf(text, size,
+                 "lanes 0x%08x, waits at barrier %u (%u of %u threads have arrived), %s",
+                 warp->active, warp->barrier, barrier->arrived,
+                 barrier_threads(warp->block, barrier->expected), place);
+        break;
+    case WARP_AT_MBARRIER:
+        describe_mbarrier(warp, missing, sizeof missing);
+        snprintf(text, size, "lanes 0x%08x, waits for the mbarrier at 0x%x, %s, %s", warp->active,
+                 warp->wait_address, missing, place);
+        break;
+    case WARP_DONE:
+        snprintf(text, size, "has ended");
+        break;
+    default:
+        snprintf(text, size, "lanes 0x%08x, tests again and again, %s", warp->active, place);
+        break;
+    }
+}
+
+/* Warps that do the same are said together. */
+_Noreturn void fault_deadlock(Block *block) {
+    char text[512], next[512];
+    block->report[0] = 0;
+    say(block, "ptxsim: deadlock: no warp of the block can go on\n");
+    say(block, "  in kernel %s, block (%u, %u, %u)\n", block->kernel->name, block->index[0],
+        block->index[1], block->index[2]);
+    for (int first = 0, end; first < block->warps; first = end) {
+        describe_warp(&block->warp[first], text, sizeof text);
+        for (end = first + 1; end < block->warps; end++) {
+            describe_warp(&block->warp[end], next, sizeof next);
+            if (strcmp(text, next) != 0) break;
+        }
+        if (end == first + 1)
+            say(block, "  warp %d, %s\n", first, text);
+        else
+            say(block, "  warps %d to %d, each %s\n", first, end - 1, text);
+    }
+    if (block->record) observe_fault(block->record, NULL, -1, NULL);
+    longjmp(block->escape, 1);
+}

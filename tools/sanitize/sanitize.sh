@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Looks for races, bad accesses and bad synchronisation in the stages: with compute-sanitizer on a
+# GPU, with the simulator's own checks elsewhere.
+#
+#   tools/sanitize/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
+#
+# The shapes are small and ragged unless KEYs say otherwise, because every access is watched. One
+# has enough keys that every stage uses its buffers twice, one has blocks whose rows see no key.
+# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
+set -uo pipefail
+
+program=$1
+shift
+shapes=("B=1 H=2 HKV=1 N=130 NKV=400" "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1")
+
+# watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
+watch() {
+    local name=$1 code
+    shift
+    printf '%-10s ' "$name"
+    "$@" >"$log" 2>&1
+    code=$?
+    if [ $code -eq 0 ]; then
+        echo clean
+    else
+        echo "found something (exit $code):"
+        cat "$log"
+        worst=1
+    fi
+}
+
+worst=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT TERM
+device=auto
+for argument in "$@"; do [[ $argument == DEVICE=* ]] && device=${argument#DEVICE=}; done
+if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
+    if ! command -v compute-sanitizer >/dev/null; then
+        echo "compute-sanitizer was not found: install the CUDA Toolkit, or use DEVICE=sim." >&2
+        exit 2
+    fi
+    for shape in "${shapes[@]}"; do
+        read -ra keys <<<"$shape"
+        echo "$shape"
+        for tool in memcheck racecheck initcheck synccheck; do
+            watch $tool compute-sanitizer --tool $tool --error-exitcode 1 \
+                "$program" run "${keys[@]}" REPS=1 "$@" DEVICE=gpu
+        done
+    done
+elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
+    echo "in the simulator: races, bounds, never-written shared memory, deadlocks"
+    for shape in "${shapes[@]}"; do
+        read -ra keys <<<"$shape"
+        echo "$shape"
+        for order in late early; do
+            SIM_ASYNC=$order SIM_RACE=1 watch "copies $order" \
+                "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
+        done
+    done
+else
+    echo "there is no GPU here that compute-sanitizer could watch." >&2
+    exit 2
+fi
+exit $worst

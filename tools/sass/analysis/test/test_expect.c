@@ -1,0 +1,157 @@
+/* The language of signatures. Catches: an assertion that holds although it should not or the other
+ * way round, a scope that is passed over, a mistake in a line that nobody mentions. */
+#include "analysis/expect.h"
+#include "test/sample.h"
+#include "test/tap.h"
+
+static const char code[] = KERNEL("first") "LDG.E R1, [R2.64]\n"
+                                           ".L_x_0:\n"
+                                           "LDS.U.128 R4, [R2]\n"
+                                           "HMMA.16816.F32 R1\n"
+                                           "MUFU.EX2 R1, R2\n"
+                                           "@P0 MUFU.EX2 R1, R2\n"
+                                           "HMMA.16816.F32 R1\n"
+                                           "HMMA.16816.F32 R1\n"
+                                           "MUFU.EX2 R1, R2\n"
+                                           "BAR.SYNC 0x0\n"
+                                           "HMMA.16816.F32 R1\n"
+                                           "@P0 BRA `(.L_x_0)\n"
+                                           "@!PT LDS RZ, [RZ]\n"
+                                           "STL [R1], R2\n"
+                                           "EXIT\n"
+                                           ".L_x_1:\n"
+                                           "BRA `(.L_x_1)\n"
+                                           "NOP\n" KERNEL("second") "MUFU.EX2 R1, R2\n"
+                                                                    "EXIT\n";
+
+/* Evaluates a signature: how many of its assertions hold, -1 if it is refused. */
+static int holding(const char *lines, int *assertions, Error *error) {
+    char text[512];
+    Signature signature;
+    Module module = sample_code(code);
+    snprintf(text, sizeof text, "%s", lines);
+    const bool read = signature_read(text, "expect.sass", &module, &signature, error);
+    const int result = read ? signature.holding : -1;
+    *assertions = read ? signature.assertions : 0;
+    if (read) signature_free(&signature);
+    module_close(&module);
+    return result;
+}
+
+static void holds(const char *lines) {
+    Error error;
+    int assertions;
+    const int count = holding(lines, &assertions, &error);
+    if (!ok(count == 1 && assertions == 1, "holds: %s", lines) && count < 0)
+        printf("# %s\n", error.text);
+}
+
+static void fails(const char *lines) {
+    Error error;
+    int assertions;
+    const int count = holding(lines, &assertions, &error);
+    ok(count == 0 && assertions == 1, "does not hold: %s", lines);
+}
+
+static void refused(const char *lines, const char *message) {
+    Error error = {0};
+    int assertions;
+    const bool rejected = holding(lines, &assertions, &error) < 0;
+    ok(rejected && error.status == STATUS_USAGE, "is refused: %s", lines);
+    is_text(error.text, message, "with a reason");
+}
+
+static void test_operands(void) {
+    holds("MUFU.EX2 == 4");
+    fails("MUFU.EX2 == 3");
+    holds("loop MUFU.EX2 == 3");
+    holds("loop mufu == 3");
+    holds("prologue LDG == 1");
+    holds("epilogue all == 3");
+    holds("LDS == 1");
+    holds("LDS.128 == 1");
+    holds("kernels == 2");
+    holds("registers == 32");
+    holds("shared_bytes == 1024");
+    holds("spills == 1");
+    holds("loop spills == 0");
+    holds("d == 128");
+    holds("MYSTERY == 0");
+    holds("NOP == 0"); /* padding */
+}
+
+static void test_relations(void) {
+    holds("kernels != 3");
+    fails("kernels != 2");
+    holds("kernels <= 2");
+    fails("kernels < 2");
+    holds("kernels >= 2");
+    fails("kernels > 2");
+    fails("1 / STS > 0 - 1 / 0 * 0"); /* infinity and NaN: nothing holds with NaN */
+    fails("0 / STS == 0 / STS");
+}
+
+static void test_arithmetic(void) {
+    holds("2 + 3 * 4 == 14");
+    holds("(2 + 3) * 4 - 1 == 19");
+    holds("8 / 2 / 2 == 2");
+    holds("loop HMMA >= 4 * loop LDS");
+    holds("scores = 1 + 2\nloop MUFU.EX2 == scores");
+    holds("n = 1\nn = 2\nkernels == n");
+    holds("n = 2\nd64: n = 9\nkernels == n");
+}
+
+static void test_scopes(void) {
+    Error error;
+    int assertions;
+    holds("first: MUFU.EX2 == 3");
+    holds("second: kernels == 2");
+    holds("sm_80 d128 fp16 full: MUFU.EX2 == 4");
+    fails("sm_80: MUFU.EX2 == 3");
+    is_int(holding("kernels == 2\nsm_90a: HGMMA > 0\ncausal: kernels == 7", &assertions, &error), 1,
+           "what is about other variants is passed over");
+    is_int(assertions, 1, "and not counted");
+}
+
+static void test_order(void) {
+    holds("loop MUFU.EX2 before first BAR == 3");
+    holds("loop MUFU.EX2 before last HMMA == 3");
+    holds("loop MUFU.EX2 after first HMMA == 3");
+    holds("loop MUFU.EX2 before first HMMA == 0");
+    holds("first: HMMA after last MUFU.EX2 == 1");
+    holds("loop MUFU.EX2 before last MYSTERY == 0");
+    holds("loop HMMA split by MUFU.EX2 == 2");
+    holds("loop HMMA split by BAR == 1");
+    holds("loop HMMA split by LDG == 0");
+    holds("loop HMMA split by LDS == 0");
+    holds("loop MUFU.EX2 before last MUFU.EX2 == 2");
+    holds("loop MUFU.EX2 after first MUFU.EX2 == 2");
+}
+
+static void test_mistakes(void) {
+    refused("", "expect.sass:1: nothing is asserted by ''");
+    refused("sm_90a: LDS > 0", "expect.sass:1: nothing is asserted by ''");
+    refused("LDS", "expect.sass:1: one of == != <= >= < > is missing at ''");
+    refused("kernels == 2\nLDS >", "expect.sass:2: an opcode or a class is missing at ''");
+    refused("lds > 0", "expect.sass:1: an opcode or a class is missing at 'lds'");
+    refused("LDS > 0 0", "expect.sass:1: the line should end before '0'");
+    refused("LDS > 1x", "expect.sass:1: this is not a number: '1x'");
+    refused("(LDS > 1", "expect.sass:1: ')' is missing at '>'");
+    refused("LDS split HMMA > 1", "expect.sass:1: 'by' is missing at 'HMMA'");
+    refused("LDS before HMMA > 1", "expect.sass:1: 'first' or 'last' is missing at 'HMMA'");
+    refused("((((((((((1)))))))))) == 1", "expect.sass:1: too many parentheses at '('");
+    refused(
+        "third: LDS > 0",
+        "expect.sass:1: a scope is sm_80 and the like, d64, d128, fp16, bf16, full, causal or a "
+        "kernel of the stage; not 'third'");
+}
+
+int main(void) {
+    test_operands();
+    test_relations();
+    test_arithmetic();
+    test_scopes();
+    test_order();
+    test_mistakes();
+    return done_testing();
+}

@@ -1,0 +1,32 @@
+/* The commands of build/sass, one file each. */
+#ifndef SASS_COMMANDS_H
+#define SASS_COMMANDS_H
+
+#include "base/error.h"
+#include "commands/output.h"
+
+#include <stdbool.h>
+
+enum { MAX_FILES = 512 };
+
+typedef struct Options {
+    Format format;      /* FORMAT */
+    int line;           /* LINE; 0: all */
+    const char *instr;  /* INSTR; "": all */
+    bool ptx;           /* PTX=1 */
+    bool clean;         /* CLEAN=1: no addresses */
+    const char *stages; /* STAGES: the folder of the stages' sources and signatures */
+    const char *runs;   /* RUNS: a file with what attention run FORMAT=json printed, for page */
+    const char *files[MAX_FILES];
+    int file_count;
+} Options;
+
+/* Each returns whether it did what was asked; if not, *error says why and what to exit with. */
+bool show_command(const Options *options, Error *error);   /* the SASS beside its source */
+bool count_command(const Options *options, Error *error);  /* instructions by opcode and class */
+bool diff_command(const Options *options, Error *error);   /* two counts, and what changed */
+bool ladder_command(const Options *options, Error *error); /* opcodes x stages */
+bool check_command(const Options *options, Error *error);  /* signatures, as TAP */
+bool page_command(const Options *options, Error *error);   /* two stages as HTML tables */
+
+#endif

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Prints the path of a python3 that has NumPy.
+#
+#   tools/toolchain/python.sh OUTDIR
+#
+# The first that works: $PYTHON or python3 itself, if it can import numpy, else OUTDIR/bin/python3,
+# made if need be: a virtual environment, or, where python3 comes without ensurepip, a folder of
+# packages and a script that adds it to the module path. Nothing outside OUTDIR changes.
+#
+# What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
+set -euo pipefail
+
+scratch='' # removed at exit
+trap '[ -z "$scratch" ] || rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+export PIP_USER=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+    say "$*"
+    exit 2
+}
+
+# has_numpy PYTHON: true if it is new enough and imports numpy; says which release and where.
+has_numpy() {
+    local version
+    version=$("$1" -c 'import numpy, sys
+assert sys.version_info >= (3, 9)
+print(numpy.__version__)' 2>/dev/null) || return 1
+    printf '%-10s %-7s %s\n' numpy "$version" "$1" >&2
+}
+
+# The NumPy that supports this Python: "numpy==RELEASE", or nothing if the Python is too old.
+pinned() {
+    "$base" -c 'if True:
+        import sys
+        pins = ((3, 14), "2.3.5"), ((3, 10), "2.2.6"), ((3, 9), "1.26.4")
+        print(next(("numpy==" + numpy for least, numpy in pins if sys.version_info >= least), ""))'
+}
+
+# unpack FOLDER WHEEL: makes FOLDER/bin/python3 with the wheel, one way or the other.
+unpack() {
+    local install=(-m pip install --quiet --no-input --only-binary :all:)
+    if "$base" -m venv "$1"; then
+        "$1/bin/python3" "${install[@]}" "$2"
+    else
+        rm -rf "$1"
+        "$base" "${install[@]}" --target "$1/packages" "$2" || return
+        mkdir "$1/bin"
+        cat >"$1/bin/python3" <<END
+#!/bin/sh
+PYTHONPATH=\$(dirname "\$0")/../packages\${PYTHONPATH:+:\$PYTHONPATH} exec "$base" "\$@"
+END
+        chmod +x "$1/bin/python3"
+    fi
+}
+
+# make_python OUTDIR: replaces OUTDIR by a Python with NumPy, whole or not at all.
+make_python() {
+    local wheel
+    wheel=$(pinned)
+    [ -n "$wheel" ] ||
+        fail "reference/ needs Python 3.9 or newer, and $base is $("$base" --version 2>&1): set" \
+            "PYTHON to a newer one."
+    say "$base has no NumPy: fetching $wheel into $1"
+    { mkdir -p "$(dirname "$1")" && scratch=$(mktemp -d "$1.XXXXXX"); } 2>/dev/null ||
+        fail "$1 cannot be written."
+    unpack "$scratch/python" "$wheel" >"$scratch/log" 2>&1 ||
+        fail "reference/ needs NumPy, and fetching it failed" \
+            "($(grep -m 1 -i error "$scratch/log" || tail -n 1 "$scratch/log")); either install" \
+            "NumPy for $base, or run this again with a network and a python3 that has pip."
+    rm -rf "$1"
+    mv -T "$scratch/python" "$1"
+}
+
+if [ $# -ne 1 ] || [ -z "$1" ]; then
+    say "usage: tools/toolchain/python.sh OUTDIR"
+    exit 64
+fi
+base=$(command -v "${PYTHON:-python3}") ||
+    fail "reference/ needs Python 3.9 or newer, and ${PYTHON:-python3} was not found: install" \
+        "python3, or set PYTHON to the one to use."
+answer=$base
+if ! has_numpy "$answer"; then
+    answer=$(realpath -m "$1")/bin/python3
+    has_numpy "$answer" || { make_python "${answer%/bin/python3}" && has_numpy "$answer"; }
+fi
+printf '%s\n' "$answer"

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# `make stageNN tune`: a small kernel on the simulator, and the table of a GPU from a fake program.
+# Catches: a shape that is not the one its name says, one that spills, is refused or does not fit
+# and is timed all the same, a wrong order, a wrong occupancy, a bad value without a sentence.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+root=$PWD
+work=$(mktemp -d)
+log=$work/log
+trap 'rm -rf "$work"' EXIT
+count=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$log"
+    fi
+}
+says() { grep -qF -- "$1" "$log"; }
+
+nvcc=$(sed -n 's/^NVCC := //p' build/toolchain.mk)
+export NVCC=$nvcc MACROS='-DHEAD_DIM=128 -DELEMENT_BF16=0 -DCAUSAL=0' VARIANT=d128_fp16_full
+export NVCC_FLAGS="-std=c++17 -O3 --compress-mode=none -Xcompiler -fPIC -shared -cudart none \
+    -MMD -I$root/common"
+mkdir -p "$work/stages/01_small" "$work/stages/02_none"
+cd "$work" || exit 1
+cp "$root/tools/test/small_kernel.cu" stages/01_small/kernel.cu
+sed 's/; tune:.*//' stages/01_small/kernel.cu >stages/02_none/kernel.cu
+tune() { "$root/tools/tune/tune.sh" "$@" >"$log" 2>&1; code=$?; }
+
+# ---- the compiler and the simulator --------------------------------------------------------------
+tune "$root/build/attention-sim" N=20 build/sm_80/01_small
+ok "tuning succeeds without a GPU" [ $code -eq 0 ]
+ok "a shape that a static_assert refuses, with its words" \
+    grep -qE '^WARPS6 +WARPS is a power of two$' "$log"
+grep -qE '^WARPS2 +- +- +[0-9]+ +0 +0 ' "$log" && grep -qE '^WARPS4 +- +- +[0-9]+ +0 +0 ' "$log"
+ok "registers and no spills of the others" [ $? -eq 0 ]
+ok "each is what its name says" \
+    grep -q '^constexpr int WARPS = 2; // a block' build/sm_80/tune/01_small/WARPS2/kernel.cu
+ok "no times, and why" says "no times: the shapes ran on the simulator"
+NVCC_FLAGS="$NVCC_FLAGS -maxrregcount=16" \
+    tune "$root/build/attention-sim" N=20 WARPS=1 build/sm_80/01_small
+ok "values of one's own; a shape that spills" grep -qE '^WARPS1 +spills [0-9]+ bytes' "$log"
+tune "$root/build/attention-sim" BR=64 build/sm_80/01_small
+ok "a constant that is none: exit 64" [ $code -eq 64 ]
+ok "and those that are" says "BR=64: stages/01_small/kernel.cu can be tuned in WARPS"
+tune "$root/build/attention-sim" WARPS=2,x build/sm_80/01_small
+ok "no numbers: exit 64" [ $code -eq 64 ]
+ok "and what is allowed" says "WARPS=2,x: allowed are whole numbers with commas between them"
+tune "$root/build/attention-sim" build/sm_80/02_none
+ok "a stage without constants to tune: exit 2" [ $code -eq 2 ]
+ok "and what is missing" says "no constant has a comment with \`tune:'"
+KERNEL=stages/01_small/kernel.cu tune "$root/build/attention-sim" WARPS=1 N=20 \
+    build/sm_80/work/02_none
+ok "another file for the stage's: exit 0" [ $code -eq 0 ]
+ok "for the same architecture" [ -e build/sm_80/tune/02_none/WARPS1/d128_fp16_full.so ]
+tune "$root/build/attention-sim" WARPS="$(seq -s, 65)" build/sm_80/01_small
+ok "too many shapes: exit 64" [ $code -eq 64 ]
+
+# ---- a GPU ---------------------------------------------------------------------------------------
+# The compiler: 144 registers a thread. The program: one object a folder, the time by the tile.
+cat >nvcc <<'END'
+#!/bin/bash
+echo "ptxas info    : Used 144 registers, used 1 barriers" >&2
+: >"${@: -1}"
+END
+cat >program <<'END'
+#!/bin/bash
+for folder in "${@:3}"; do
+    name=${folder##*/} status=pass reason=null shared=10240
+    case $name in
+        BR64_BC32) tflops=200 ;;
+        BR64_BC64) tflops=1000 ;;
+        BR128_BC32) tflops=90.5 shared=81920 ;;
+        *) tflops=null status=skip shared=200000 reason='"a block needs more"' ;;
+    esac
+    echo "{\"name\":\"$name\",\"simulated\":false,\"status\":\"${WRONG:-$status}\"," \
+        "\"reason\":$reason,\"ms_median\":1.5,\"tflops\":$tflops,\"threads\":64," \
+        "\"shared_bytes\":$shared}"
+done
+END
+chmod +x nvcc program
+printf 'constexpr int %s; // ; tune: %s\n' 'BR = D == 64 ? 8 : 9' '64 128' 'BC = 8' '32 64' \
+    >stages/02_none/kernel.cu
+NVCC=$work/nvcc tune "$work/program" build/sm_80/02_none
+ok "on a GPU: exit 0" [ $code -eq 0 ]
+ok "best first" [ "$(awk '/^BR/ { print $1 }' "$log" | paste -sd' ')" = \
+    "BR64_BC64 BR64_BC32 BR128_BC32 BR128_BC64" ]
+# Registers: 144 * 32 a warp, 14.2 warps, three in each quarter: six blocks of two warps. Shared
+# memory: 164 KiB and 1 KiB more a block: 14 blocks and two.
+ok "occupancy: six blocks by their registers" grep -qE '^BR64_BC64 .* 10240 +6 +19%$' "$log"
+ok "two blocks by their shared memory" grep -qE '^BR128_BC32 .* 81920 +2 +6%$' "$log"
+ok "what does not fit, and why" \
+    says "a block needs 200000 bytes of shared memory, and sm_80 has 166912"
+ok "a conditional constant is replaced as well" \
+    grep -q '^constexpr int BR = 128;' build/sm_80/tune/02_none/BR128_BC32/kernel.cu
+NVCC=$work/nvcc WRONG=fail tune "$work/program" BR=64 BC=32 build/sm_80/02_none
+ok "a wrong result: exit 1" [ $code -eq 1 ]
+echo "1..$count"

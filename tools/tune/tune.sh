@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Builds a stage in all the tile shapes that it allows and times them in turn, best first.
+#
+#   tools/tune/tune.sh build/attention [KEY=VALUE]... STAGE_DIR...
+#
+# A constant may be tuned if the comment on its line in stages/NAME/kernel.cu ends in values:
+#     constexpr int BR = 128; // query rows a block; tune: 64 128
+# Every combination of values is a copy of kernel.cu with these lines changed, in
+# build/ARCH/tune/NAME/. BR=64,128 and its like take the place of the values in the file; the other
+# KEYs choose the problem. Left out, with the reason: what a static_assert of the kernel refuses,
+# what spills, what needs more shared memory than a block can have.
+#
+# Environment: NVCC, NVCC_FLAGS, MACROS and VARIANT as in the Makefile; KERNEL, if not the stage's
+# own file is tuned.
+# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune, 64 bad usage. Without a
+# GPU the simulator checks the shapes, and the table has no times.
+set -euo pipefail
+
+readonly MOST=64 # stages that the program takes at once
+here=$(dirname "$0")
+program=$1
+shift
+options=() stages=()
+declare -A asked=()
+for argument in "$@"; do
+    case $argument in
+        *= | FORMAT=*) ;;
+        BR=* | BC=* | WARPS=*) asked[${argument%%=*}]=${argument#*=} ;;
+        *=*) options+=("$argument") ;;
+        *) stages+=("$argument") ;;
+    esac
+done
+fail() { # fail CODE TEXT
+    echo "$2" >&2
+    exit "$1"
+}
+
+# constants KERNEL: those that may be tuned, a line each: the name and its values.
+constants() { sed -nE 's/^constexpr int ([A-Z_]+) = [^;]*;.*tune:([ 0-9]+)$/\1\2/p' "$1"; }
+
+# check_asked KERNEL: the variables name constants that it has, and numbers.
+check_asked() {
+    local name names
+    names=$(constants "$1" | sed 's/ .*//' | paste -sd' ')
+    [ -n "$names" ] || fail 2 "$1: no constant has a comment with \`tune:' and values"
+    for name in "${!asked[@]}"; do
+        [[ " $names " == *" $name "* ]] ||
+            fail 64 "$name=${asked[$name]}: $1 can be tuned in $names"
+        [[ ${asked[$name]} =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] ||
+            fail 64 "$name=${asked[$name]}: allowed are whole numbers with commas between them"
+    done
+}
+
+# combinations KERNEL: one a line, such as BR64_BC32.
+combinations() {
+    local combined=('') next name values value part
+    while read -r name values; do
+        values=${asked[$name]:-$values}
+        next=()
+        for part in "${combined[@]}"; do
+            for value in ${values//,/ }; do next+=("${part:+${part}_}$name$value"); done
+        done
+        combined=("${next[@]}")
+    done < <(constants "$1")
+    printf '%s\n' "${combined[@]}"
+}
+
+# reshape COMBINATION KERNEL: the kernel with its constants changed.
+reshape() {
+    local script='' item
+    for item in ${1//_/ }; do
+        script+="s/^(constexpr int ${item%%[0-9]*} = )[^;]*(;.*tune:)/\1${item##*[A-Z]}\2/;"
+    done
+    sed -E "$script" "$2"
+}
+
+# build FOLDER: compiles its kernel.cu; what ptxas says of it goes to FOLDER/log.
+# shellcheck disable=SC2317 # xargs calls it
+build() {
+    local version=${ARCH#sm_}
+    # shellcheck disable=SC2086 # the flags are lists
+    "$NVCC" $NVCC_FLAGS -Xptxas -v -MF "$1/kernel.d" \
+        -gencode "arch=compute_$version,code=[sm_$version,compute_$version]" $MACROS \
+        "$1/kernel.cu" -o "$1/$VARIANT.so" >"$1/log" 2>&1 || rm -f "$1/$VARIANT.so"
+}
+
+# shape FOLDER: a line of tune.awk's: name, registers, spilled bytes, why it is left out.
+shape() {
+    awk -v name="${1##*/}" -v built="$([ -e "$1/$VARIANT.so" ] && echo 1)" '
+        match($0, /static assertion failed with ".*"/) {
+            refused = substr($0, RSTART + 30, RLENGTH - 31)
+        }
+        /error/ && !error { error = $0 }
+        match($0, /Used [0-9]+ registers/) {
+            used = substr($0, RSTART + 5) + 0
+            registers = used > registers ? used : registers
+        }
+        match($0, /[0-9]+ bytes spill stores/) { spills += substr($0, RSTART) + 0 }
+        match($0, /[0-9]+ bytes spill loads/) { spills += substr($0, RSTART) + 0 }
+        END {
+            reason = refused ? refused : error
+            if (built) reason = spills ? "spills " spills " bytes" : ""
+            printf "%s\t%d\t%d\t%s\n", name, registers, spills, reason
+        }' "$1/log"
+}
+
+# tune STAGE_DIR: one table.
+tune() {
+    local stage=${1##*/} kernel folder name all=() fit=() code=0
+    kernel=${KERNEL:-stages/$stage/kernel.cu}
+    ARCH=$(cut -d/ -f2 <<<"$1")
+    folder=build/$ARCH/tune/$stage
+    check_asked "$kernel"
+    mapfile -t all < <(combinations "$kernel")
+    [ ${#all[@]} -le $MOST ] ||
+        fail 64 "$stage has ${#all[@]} shapes, at most $MOST are allowed: choose with BR, BC, WARPS"
+    rm -rf "$folder"
+    for name in "${all[@]}"; do
+        mkdir -p "$folder/$name"
+        reshape "$name" "$kernel" >"$folder/$name/kernel.cu"
+    done
+    echo "building ${#all[@]} shapes of $stage for $ARCH" >&2
+    export ARCH
+    printf '%s\n' "${all[@]/#/$folder/}" | xargs -P "$(nproc)" -I{} bash -c 'build {}'
+    for name in "${all[@]}"; do shape "$folder/$name"; done >"$folder/shapes"
+    mapfile -t fit < <(awk -F'\t' '$4 == "" { print $1 }' "$folder/shapes")
+    : >"$folder/results"
+    [ ${#fit[@]} -eq 0 ] || "$program" run FORMAT=json "${options[@]}" \
+        "${fit[@]/#/$folder/}" >"$folder/results" || code=$?
+    [ $code -lt 64 ] || exit $code
+    echo "$stage, $VARIANT, $ARCH"
+    awk -v arch="$ARCH" -f "$here/../plot/field.awk" -f "$here/tune.awk" "$folder/shapes" \
+        "$folder/results" || worst=1
+}
+
+export -f build
+export NVCC NVCC_FLAGS MACROS VARIANT
+worst=0
+for stage in "${stages[@]}"; do tune "$stage"; done
+exit $worst
