@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # make compare: two kernels beside each other on one page.
 # Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
-# Environment: LAB_RUN runs build/sass, NAV is put into the page's head. Times and counters are of what can run here.
+# Environment: LAB_RUN runs build/sass, NAV is put into the page's head. Times and counters are of
+# what can run here.
 set -euo pipefail
 harness=$1 from=$2 to=$3 output=$4
 shift 4

@@ -41,8 +41,8 @@ if [ -n "${LAB_SHOW:-}" ]; then
 fi
 
 mkdir -p "$(dirname "$output")"
-awk -v folder="$folder" -v page=explore/explore.html -v title="$stage" -v files="record=$scratch/record
-    run=$scratch/run changed=$scratch/changed sass=$scratch/sass" \
+awk -v folder="$folder" -v page=explore/explore.html -v title="$stage" \
+    -v files="record=$scratch/record run=$scratch/run changed=$scratch/changed sass=$scratch/sass" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

@@ -23,7 +23,8 @@ function rank(entry, query) {
 
 function search() {
   const query = field.value.trim().toLowerCase();
-  const hits = query.length < 2 ? [] : window.SEARCH.map(entry => ({ entry, at: rank(entry, query) }))
+  const ranked = window.SEARCH.map(entry => ({ entry, at: rank(entry, query) }));
+  const hits = query.length < 2 ? [] : ranked
     .filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at).slice(0, 20);
   found.hidden = query.length < 2;
   found.replaceChildren(...hits.map(({ entry }) => {
@@ -80,7 +81,8 @@ function drawChart(place, choice) {
   const step = [10, 20, 50, 100, 200, 500].find(s => most / s <= 8) || 1000;
   for (let t = 0; t <= most; t += step) {
     svg.append(shape('line', { x1: BOX.left, x2: BOX.width - BOX.right, y1: y(t), y2: y(t),
-      class: 'axis' }), shape('text', { x: BOX.left - 8, y: y(t) + 4, 'text-anchor': 'end' }, `${t}`));
+      class: 'axis' }),
+    shape('text', { x: BOX.left - 8, y: y(t) + 4, 'text-anchor': 'end' }, `${t}`));
   }
   for (const seq of lengths)
     svg.append(shape('text', { x: x(seq), y: BOX.height - 12, 'text-anchor': 'middle' }, `${seq}`));

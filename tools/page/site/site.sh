@@ -14,7 +14,7 @@ sed -n '/^:root {/,/^}/p; /^@media (prefers-color-scheme/p; /^:root\[data-theme=
 awk -v folder="$folder" -v page=site/site.css -v files="palette=$scratch/palette" \
     -f "$folder/inline.awk" </dev/null >"$out/site.css"
 cp "$folder/site/site.js" "$out/site.js"
-for file in notes/img/*.svg notes/results/*.svg common/*.h LICENSE; do
+for file in notes/img/*.svg notes/results/*.svg common/*.h common/*/*.h LICENSE; do
     mkdir -p "$out/$(dirname "$file")"
     cp -u "$file" "$out/$file"
 done
@@ -34,7 +34,8 @@ page_of() { case $1 in README.md) echo index.html ;; *README.md) echo "${1%READM
                 "\", of: \"\"}," }
             /^##+ / { head = $0; sub(/^#+ /, "", head); name = tolower(head)
                 gsub(/[^a-z0-9 _-]/, "", name); gsub(/ /, "-", name)
-                print "{title: \"" text(head) "\", page: \"" page "#" name "\", of: \"" title "\"}," }
+                print "{title: \"" text(head) "\", page: \"" page "#" name \
+                    "\", of: \"" title "\"}," }
             /^- \*\*/ && page ~ /glossary/ { word = $0; sub(/^- \*\*/, "", word)
                 rest = word; sub(/\*\*.*/, "", word); sub(/^[^*]*\*\*/, "", rest)
                 print "{title: \"" text(word) "\", page: \"" page "\", of: \"" title \
@@ -44,11 +45,19 @@ page_of() { case $1 in README.md) echo index.html ;; *README.md) echo "${1%READM
     echo 'window.RESULTS = ['
     for file in notes/results/*.jsonl; do
         case $file in *_inputs.jsonl | *_roofline.jsonl) continue ;; esac
-        sed -nE '/"simulated":false/!d; /"status":"pass"/!d; /"dtype":"fp16"/!d
-            s/.*"name":"([^"]*)","device":"([^"]*)".*"causal":(true|false),"batch":([0-9]+).*"seq_q":([0-9]+),.*"d":([0-9]+),.*"ms_median":([0-9.]+).*"tflops":([0-9.]+).*/\1|\2|\3|\4|\5|\6|\7|\8/p' \
-            "$file" | awk -F'|' '{ printf "{name: \"%s\", device: \"%s\", mask: \"%s\", batch: %d, " \
-                "seq: %d, d: %d, ms: %.4g, tflops: %.4g},\n", $1, $2,
-                $3 == "true" ? "causal" : "full", $4, $5, $6, $7, $8 }'
+        awk '
+            function field(key,    rest) { # the value of a key of this line, without quotes
+                if (!match($0, "\"" key "\":")) return ""
+                rest = substr($0, RSTART + RLENGTH)
+                sub(/^"/, "", rest); sub(/[",}].*/, "", rest)
+                return rest
+            }
+            /"status":"pass"/ && /"simulated":false/ && /"dtype":"fp16"/ {
+                printf "{name: \"%s\", device: \"%s\", mask: \"%s\", batch: %d, seq: %d, d: %d, ",
+                    field("name"), field("device"), field("causal") == "true" ? "causal" : "full",
+                    field("batch"), field("seq_q"), field("d")
+                printf "ms: %.4g, tflops: %.4g},\n", field("ms_median"), field("tflops")
+            }' "$file"
         break # one file a card; what others repeat would be drawn twice
     done
     echo '];'
