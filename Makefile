@@ -22,8 +22,11 @@ Flash attention in sixteen stages
   make stage07 run            the same for one stage (or several: make stage06 stage07 run)
   make test                   all tests
   make bench                  TFLOP/s of the stages over sequence lengths (needs a GPU; PEERS=1
-                              adds PyTorch's attention and FlashAttention-3); table and plots
-                              in notes/results/; INIT=all: time and error on ten kinds of inputs
+                              adds PyTorch's attention and FlashAttention-3 and 4, PEERS=fa3,fa4
+                              some: fa2 fa3 fa4 cudnn flex matmul); table and plots in
+                              notes/results/; INIT=all: time and error on ten kinds of inputs;
+                              REGIME=gqa|ragged|prefill|small|chunk|decode|all: other shapes,
+                              random: drawn with SEED; SUSTAINED=1: a second back to back
   make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
                               with Nsight Compute); table and plot in notes/results/
   make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline

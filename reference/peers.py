@@ -3,17 +3,22 @@
 
     reference/peers.py [KEY=VALUE]... STAGE_DIR...
 
-The cells are those of `attention bench` (common/cli/bench.h); D CAUSAL DTYPE SEQS INIT STRENGTH
-SEED REPS and GPU mean the same, INIT=all too. The peers are FlashAttention-2 and cuDNN through
-scaled_dot_product_attention, FlashAttention-3 where a package of FLASH_ATTENTION_3 is installed,
-and FlexAttention compiled by Triton, each in the layout that it is faster with: [batch, heads, seq,
-d] or [batch, seq, heads, d] in memory. `matmul` is the product of two 8192 x 8192 bf16 matrices, a
-measure of what the tensor cores give.
+The cells are those of `attention bench` (common/cli/bench.h); D CAUSAL DTYPE SEQS REGIME SUSTAINED
+INIT STRENGTH SEED REPS and GPU mean the same, INIT=all too. The peers are FlashAttention-2 and
+cuDNN through scaled_dot_product_attention, FlashAttention-3 where a package of FLASH_ATTENTION_3 is
+installed, FlashAttention-4 where flash-attn-4 is, and FlexAttention compiled by Triton, each in the
+layout that it is faster with: [batch, heads, seq, d] or [batch, seq, heads, d] in memory. `matmul`
+is the product of two 8192 x 8192 bf16 matrices, a measure of what the tensor cores give.
+PEERS=fa3,cudnn takes some of them: fa2 fa3 fa4 cudnn flex matmul.
+
+Each peer decides by itself into how many parts it splits the keys and whether it packs the heads of
+a group. All masks are aligned bottom-right; a peer whose mask is not is left out of a causal cell
+whose lengths differ.
 
 All work on the same Q, K and V, which are those of the harness bit for bit, and take turns, timed
-as common/device/timer.h says: the L2 flushed before each repetition, medians. The first peer's
-output is what all others are compared with, before and after the timing; rms_error is of the
-harness's rows against its truth in fp64.
+as common/device/timer.h says: the L2 flushed before each repetition, medians; or sustained, back to
+back. The first peer's output is what all others are compared with, before and after the timing;
+rms_error is of the harness's rows against its truth in fp64.
 
 stdout: one line about the software, then one object a cell and name with the keys of `attention
 bench`. stderr: one line a cell. CUDART names the CUDA runtime that the stages call, TRUTH the
@@ -21,6 +26,7 @@ harness as a library (common/cli/library.h; default build/libtruth.so).
 Exit: 0, 1 if a stage fails, 2 if there is no GPU, 64 bad usage.
 """
 import ctypes
+import datetime
 import functools
 import importlib.metadata
 import itertools
@@ -30,17 +36,22 @@ import os
 import statistics
 import sys
 
-TOKENS, HIDDEN = 16384, 2048
 MATMUL = 8192
 LEAST_FLUSH = 256 << 20  # bytes
 WARM_UP_MS, BUDGET_MS = 50, 2000
 MOST_SAMPLES, LEAST_SAMPLES, STABLE_SAMPLES = 1000, 3, 15
+MOST_CELLS = 512
+MEMORY_CLOCK_RATE, MEMORY_BUS_WIDTH = 36, 37  # of enum cudaDeviceAttr
 USAGE, SKIP = 64, 2
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NAMES = {"fa2": "FlashAttention-2", "fa3": "FlashAttention-3", "fa4": "FlashAttention-4",
+         "cudnn": "cuDNN", "flex": "FlexAttention", "matmul": "matmul"}
 # The packages that bring FlashAttention-3: the module to import, the operators that it registers.
 FLASH_ATTENTION_3 = {"flash_attn_3": ("flash_attn_3._C", "flash_attn_3"),
                      "fa3_fwd": ("fa3_fwd._C", "fa3_fwd"),
                      "xformers": ("xformers.flash_attn_3._C", "flash_attn_3")}
+# What the harness is asked for cells and inputs.
+OF_HARNESS = "D", "CAUSAL", "SEQS", "REGIME", "SUSTAINED", "INIT", "STRENGTH", "SEED"
 
 
 class Problem(ctypes.Structure):
@@ -62,6 +73,13 @@ class Input(ctypes.Structure):
         return self.name.decode() + (f" {self.strength:g}" if self.strength else "")
 
 
+class Shape(ctypes.Structure):
+    """LibraryCell of common/cli/library.h."""
+    _fields_ = [("problem", Problem), ("d", ctypes.c_int), ("causal", ctypes.c_bool),
+                ("regime", ctypes.c_char_p), ("flops", ctypes.c_double),
+                ("bytes", ctypes.c_double)]
+
+
 class Skip(Exception):
     """Why something cannot run here."""
 
@@ -77,6 +95,10 @@ def stop(code, text):
     sys.exit(code)
 
 
+def first_line(error):
+    return (str(error).strip().splitlines() or ["no message"])[0]
+
+
 def whole(key, text, allowed):
     if not text.isdecimal() or int(text) not in allowed:
         choice = " and ".join(map(str, allowed)) if len(allowed) == 2 else \
@@ -85,31 +107,37 @@ def whole(key, text, allowed):
     return int(text)
 
 
+def chosen_peers(text):
+    for name in text.split(","):
+        if name not in NAMES:
+            stop(USAGE, f"PEERS={text}: allowed are {', '.join(NAMES)} with commas between them")
+    return [name for name in NAMES if name in text.split(",")]
+
+
 def parse(arguments):
-    """The options, with lists for what the bench goes through, and the stage folders."""
-    options = {"D": [128, 64], "CAUSAL": [0, 1], "SEQS": None, "DTYPE": "fp16", "SEED": 1,
-               "REPS": 0, "GPU": 0, "INPUTS": []}
-    allowed = {"D": range(64, 129, 64), "CAUSAL": range(2), "SEQS": range(1, TOKENS + 1),
-               "SEED": range(2**63), "REPS": range(MOST_SAMPLES + 1), "GPU": range(1024)}
+    """The options, among them what the harness is asked, and the stage folders."""
+    options = {"DTYPE": "fp16", "SEED": 1, "REPS": 0, "GPU": 0, "SUSTAINED": 0,
+               "PEERS": list(NAMES), "HARNESS": []}
+    allowed = {"SEED": range(2**63), "REPS": range(MOST_SAMPLES + 1), "GPU": range(1024),
+               "SUSTAINED": range(31)}
     folders = []
     for argument in arguments:
         key, equals, value = argument.partition("=")
         if not equals:
             folders.append(argument)
-        elif key in ("D", "CAUSAL", "SEQS") and value:
-            options[key] = [whole(key, item, allowed[key]) for item in value.split(",")]
-        elif key in allowed and value:
+            continue
+        if key in OF_HARNESS:
+            options["HARNESS"].append(argument)
+        if key in allowed and value:
             options[key] = whole(key, value, allowed[key])
-        elif key in ("INIT", "STRENGTH"):
-            options["INPUTS"].append(argument)
+        elif key == "PEERS" and value:
+            options[key] = chosen_peers(value)
         elif key == "DTYPE" and value in ("fp16", "bf16"):
             options[key] = value
-        elif value and argument not in ("FORMAT=json", "FORMAT=text", "DEVICE=gpu", "DEVICE=auto"):
-            stop(USAGE, f"{argument}: allowed are D CAUSAL DTYPE SEQS INIT STRENGTH SEED REPS GPU "
+        elif value and key not in OF_HARNESS and argument not in (
+                "FORMAT=json", "FORMAT=text", "DEVICE=gpu", "DEVICE=auto"):
+            stop(USAGE, f"{argument}: allowed are {' '.join(OF_HARNESS)} DTYPE REPS GPU PEERS "
                  "FORMAT")
-    if options["SEQS"] is None:
-        options["SEQS"] = [4096, 16384] if "INIT=all" in options["INPUTS"] else \
-            [512, 1024, 2048, 4096, 8192, 16384]
     return options, folders
 
 
@@ -125,14 +153,24 @@ def harness():
     return library
 
 
-def choose_inputs(arguments):
-    """The inputs that INIT=... and STRENGTH=... ask for."""
-    reason, inputs = ctypes.create_string_buffer(1024), (Input * 64)()
+def ask(function, kind, most, arguments):
+    """The list of `kind` that a function of the library makes of the arguments."""
+    reason, found = ctypes.create_string_buffer(1024), (kind * most)()
     texts = (ctypes.c_char_p * len(arguments))(*(text.encode() for text in arguments))
-    count = harness().library_inputs(len(arguments), texts, len(inputs), inputs, reason)
+    count = function(len(arguments), texts, most, found, reason)
     if not count:
         stop(USAGE, reason.value.decode())
-    return inputs[:count]
+    return found[:count]
+
+
+def choose_inputs(arguments):
+    """The inputs that INIT=... and STRENGTH=... ask for."""
+    return ask(harness().library_inputs, Input, 64, arguments)
+
+
+def choose_cells(arguments):
+    """The shapes that REGIME=..., D=..., ... ask for."""
+    return ask(harness().library_cells, Shape, MOST_CELLS, arguments)
 
 
 class Truth:
@@ -147,9 +185,9 @@ class Truth:
             stop(SKIP, reason.value.decode())
         self.rows = harness().library_rows(self.handle)
 
-    def inputs(self, shape, element):
+    def inputs(self, shapes, element):
         """Q, K and V on the GPU."""
-        tensors = [torch.empty(shape, dtype=element) for _ in range(3)]
+        tensors = [torch.empty(shape, dtype=element) for shape in shapes]
         harness().library_copy(self.handle, *(ctypes.c_void_p(x.data_ptr()) for x in tensors))
         return [x.to("cuda") for x in tensors]
 
@@ -164,21 +202,22 @@ class Truth:
 # ---- What is timed -------------------------------------------------------------------------------
 
 class Cell:
-    """A head size, a mask, a length and an input, with the inputs and outputs of the stages."""
+    """A problem and an input, with the inputs and outputs of the stages."""
 
-    def __init__(self, options, d, causal, seq, made):
-        self.d, self.causal, self.seq, self.dtype = d, bool(causal), seq, options["DTYPE"]
-        self.batch, self.heads = TOKENS // seq, HIDDEN // d
-        pairs = seq * (seq + 1) // 2 if causal else seq**2
-        self.flops = 4 * self.batch * self.heads * d * pairs
+    def __init__(self, options, shape, made):
+        self.problem, self.d, self.causal = shape.problem, shape.d, shape.causal
+        self.regime, self.flops, self.bytes = shape.regime.decode(), shape.flops, shape.bytes
+        self.dtype, self.made, self.sustained = options["DTYPE"], made, options["SUSTAINED"]
+        p = self.problem
+        self.seq_q, self.seq_kv, self.grouped = p.seq_q, p.seq_kv, p.heads != p.kv_heads
+        self.masked = self.causal and p.seq_q > 1  # of a single query, causal hides nothing
         element = {"fp16": torch.float16, "bf16": torch.bfloat16}[self.dtype]
-        shape = self.batch, self.heads, seq, d
-        self.problem = Problem(self.batch, self.heads, self.heads, seq, seq, 1 / math.sqrt(d))
-        self.made = made
-        self.truth = Truth(self.problem, d, self.dtype, self.causal, made, options["SEED"])
-        self.Q, self.K, self.V = self.truth.inputs(shape, element)
+        of_Q = p.batch, p.heads, p.seq_q, self.d
+        of_K = p.batch, p.kv_heads, p.seq_kv, self.d
+        self.truth = Truth(p, self.d, self.dtype, self.causal, made, options["SEED"])
+        self.Q, self.K, self.V = self.truth.inputs((of_Q, of_K, of_K), element)
         self.O = torch.empty_like(self.Q)
-        self.LSE = torch.empty(shape[:3], device="cuda")
+        self.LSE = torch.empty(of_Q[:3], device="cuda")
         self.workspace = self.new_workspace(0)
 
     def new_workspace(self, size):
@@ -206,6 +245,7 @@ class Entry:
     number = None
     status, reason = "pass", None
     error = allowed = rms_error = None
+    began = ended = None  # of a sustained run
 
     def __init__(self, name, flops):
         self.name, self.flops, self.samples = name, flops, []
@@ -264,8 +304,10 @@ class Peer(Entry):
         try:
             self.run()
             torch.cuda.synchronize()
+        except Skip:
+            raise
         except Exception as error:  # of many kinds: no such kernel, no Triton, no compiler, ...
-            raise Skip(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}") from error
+            raise Skip(f"{type(error).__name__}: {first_line(error)}") from error
 
     def run(self):
         self.result = self.function(*self.inputs)
@@ -277,8 +319,11 @@ class Peer(Entry):
 
 def sdpa(backend, cell):
     def function(Q, K, V):
+        if cell.masked and cell.seq_q != cell.seq_kv:
+            raise Skip("its causal mask is aligned top-left: left out where seq_q is not seq_kv")
         with torch.nn.attention.sdpa_kernel(backend):
-            return torch.nn.functional.scaled_dot_product_attention(Q, K, V, is_causal=cell.causal)
+            return torch.nn.functional.scaled_dot_product_attention(
+                Q, K, V, is_causal=cell.masked, enable_gqa=cell.grouped)
     return function
 
 
@@ -295,41 +340,74 @@ def load_flash_attention_3():
 
 
 def flash_attention_3(cell):
-    """The operator takes [batch, seq, heads, d] with any strides and returns O first."""
+    """The operator takes [batch, seq, heads, d] with any strides and returns O first. It splits the
+    keys as it sees fit: num_splits=0."""
     def function(Q, K, V):
         _, operators = load_flash_attention_3()
         Q, K, V = (x.transpose(1, 2) for x in (Q, K, V))
-        return operators.fwd(Q, K, V, is_causal=cell.causal, num_splits=1)[0].transpose(1, 2)
+        return operators.fwd(Q, K, V, is_causal=cell.masked, num_splits=0)[0].transpose(1, 2)
+    return function
+
+
+@functools.cache
+def load_flash_attention_4():
+    """Imports FlashAttention-4; its version and its function."""
+    module = importlib.import_module("flash_attn.cute")
+    return importlib.metadata.version("flash-attn-4"), module.flash_attn_func
+
+
+def flash_attention_4(cell):
+    """Takes [batch, seq, heads, d] and returns O first. It can split the keys from compute
+    capability 10 on; before, it takes one part and nothing else."""
+    splits = 0 if torch.cuda.get_device_capability() >= (10, 0) else 1
+
+    def function(Q, K, V):
+        _, attend = load_flash_attention_4()
+        Q, K, V = (x.transpose(1, 2) for x in (Q, K, V))
+        return attend(Q, K, V, causal=cell.masked, num_splits=splits)[0].transpose(1, 2)
     return function
 
 
 def flex(cell):
     """FlexAttention, compiled for this cell alone, so that its lengths are constants."""
+    shift = cell.seq_kv - cell.seq_q
+
     def visible(_batch, _head, row, key):
-        return row >= key
+        return row + shift >= key
+
+    @functools.cache
+    def compiled():
+        torch.compiler.reset()
+        mask = flex_attention.create_block_mask(
+            visible, None, None, cell.seq_q, cell.seq_kv, device="cuda") if cell.masked else None
+        return torch.compile(flex_attention.flex_attention, dynamic=False), mask
 
     def function(Q, K, V):
-        return compiled(Q, K, V, block_mask=mask)
-
-    torch.compiler.reset()
-    compiled = torch.compile(flex_attention.flex_attention, dynamic=False)
-    mask = flex_attention.create_block_mask(
-        visible, None, None, cell.seq, cell.seq, device="cuda") if cell.causal else None
+        attend, mask = compiled()
+        return attend(Q, K, V, block_mask=mask, enable_gqa=cell.grouped)
     return function
 
 
-def peers(cell):
-    """Each peer twice, once a layout, and the matrix product."""
-    backend = torch.nn.attention.SDPBackend
-    functions = {"FlashAttention-2": sdpa(backend.FLASH_ATTENTION, cell),
-                 "FlashAttention-3": flash_attention_3(cell),
-                 "cuDNN": sdpa(backend.CUDNN_ATTENTION, cell),
-                 "FlexAttention": flex(cell)}
-    layouts = cell.layouts()
+def matmul():
     matrices = [torch.randn((MATMUL, MATMUL), device="cuda").to(torch.bfloat16) for _ in range(2)]
-    return [Peer(name, cell.flops, function, inputs)
-            for name, function in functions.items() for inputs in layouts
-            ] + [Peer("matmul", 2 * MATMUL**3, torch.matmul, matrices)]
+    return Peer("matmul", 2 * MATMUL**3, torch.matmul, matrices)
+
+
+def peers(cell, chosen):
+    """Each of the chosen peers twice, once a layout, and the matrix product."""
+    backend = torch.nn.attention.SDPBackend
+    functions = {"fa2": functools.partial(sdpa, backend.FLASH_ATTENTION),
+                 "fa3": flash_attention_3, "fa4": flash_attention_4,
+                 "cudnn": functools.partial(sdpa, backend.CUDNN_ATTENTION), "flex": flex}
+    layouts = cell.layouts()
+    entries = []
+    for name in chosen:
+        if name == "matmul":
+            entries.append(matmul())
+        else:
+            function = functions[name](cell)
+            entries += [Peer(NAMES[name], cell.flops, function, inputs) for inputs in layouts]
+    return entries
 
 
 # ---- Checks and times ----------------------------------------------------------------------------
@@ -340,8 +418,8 @@ def attempt(entry, action):
         action()
     except Skip as error:
         entry.status, entry.reason = "skip", str(error)
-    except (Failure, RuntimeError) as error:
-        entry.status, entry.reason = "fail", str(error).strip().splitlines()[0]
+    except Exception as error:  # of many kinds, as in Peer.prepare
+        entry.status, entry.reason = "fail", first_line(error)
         try:
             torch.cuda.synchronize()
         except RuntimeError:
@@ -352,10 +430,13 @@ def attempt(entry, action):
 def compare(entry, expected, truth):
     """Measures an output against the truth, and compares it with the first peer's. Each side rounds
     P and O, so 4 units in the last place of a row's largest element are allowed in that row. Keeps
-    error and allowance of the row that comes closest to it or exceeds it the most."""
-    allowed = 4 * torch.finfo(expected.dtype).eps * expected.float().abs().amax(-1).flatten()
+    error and allowance of the row that comes closest to it or exceeds it the most. Where no peer
+    ran, there is nothing to compare with."""
     output = entry.output()
     entry.rms_error = truth.rms_error(output)
+    if expected is None:
+        return
+    allowed = 4 * torch.finfo(expected.dtype).eps * expected.float().abs().amax(-1).flatten()
     error = (output.float() - expected.float()).abs().amax(-1).flatten()
     ratio = torch.nan_to_num(error / allowed, nan=math.inf)
     row = int(ratio.argmax())
@@ -406,10 +487,12 @@ class Timer:
             self.writes *= 2
 
     def warm_up(self, entry):
+        """Returns the mean."""
         total = runs = 0
         while runs < 20 and total < WARM_UP_MS:
             total += self.once(entry)
             runs += 1
+        return total / runs
 
     def take_turns(self, entries, reps):
         for entry in entries:
@@ -420,29 +503,97 @@ class Timer:
                 attempt(entry, lambda: entry.samples.append(self.once(entry)))
             entries = [entry for entry in passed(entries) if not finished(entry.samples, reps)]
 
+    def run(self, entries, options):
+        if options["SUSTAINED"]:
+            self.sustain_all(entries, options["SUSTAINED"])
+        else:
+            self.take_turns(entries, options["REPS"])
+
+    def back_to_back(self, entry, count):
+        """Milliseconds of `count` runs together."""
+        self.start.record()
+        for _ in range(count):
+            entry.run()
+        self.stop.record()
+        self.stop.synchronize()
+        return self.start.elapsed_time(self.stop)
+
+    def sustain(self, entry, seconds):
+        """Rounds of more and more runs; the first that takes long enough counts."""
+        ms, count, wanted = 0, 1, 1000 * seconds
+        while ms < wanted:
+            entry.began = moment()
+            ms = self.back_to_back(entry, count)
+            entry.ended = moment()
+            entry.samples = [ms / count]
+            count = math.ceil(count * min(1.05 * wanted / max(ms, 1e-3), 10))
+
+    def sustain_all(self, entries, seconds):
+        """One entry after the other. Of a peer's layouts, the one that is faster on its own."""
+        for entry in entries:
+            attempt(entry, lambda: entry.samples.append(self.warm_up(entry)))
+        chosen = fastest(passed(entries))
+        for entry in entries:
+            entry.samples = []
+        for entry in chosen:
+            attempt(entry, lambda: self.sustain(entry, seconds))
+
+
+def moment():
+    """The time of day as nvidia-smi prints it."""
+    return datetime.datetime.now().strftime("%Y/%m/%d %H:%M:%S.%f")[:-3]
+
+
+@functools.cache
+def peak_gb_s():
+    """What the memory can do, as in common/device/device.c: two transfers a clock; 0: unknown."""
+    runtime = ctypes.CDLL(os.environ.get("CUDART", "libcudart.so"))
+    values = []
+    for attribute in MEMORY_CLOCK_RATE, MEMORY_BUS_WIDTH:
+        value = ctypes.c_int(0)
+        runtime.cudaDeviceGetAttribute(ctypes.byref(value), attribute, torch.cuda.current_device())
+        values.append(value.value)
+    return 1e-6 * values[0] * 2 * values[1] / 8
+
 
 # ---- A cell --------------------------------------------------------------------------------------
 
 def report(cell, entry):
     """The object of an entry, keys as in common/cli/report.h."""
     timed = entry.status == "pass" and entry.samples
+    p = cell.problem
+    moved = timed and entry.name != "matmul"  # of which the cell's bytes are
+    gb_s = cell.bytes / entry.median() * 1e-6 if moved else None
     answer = {"stage": entry.number, "name": entry.name, "device": torch.cuda.get_device_name(),
-              "simulated": False, "dtype": cell.dtype, "causal": cell.causal, "batch": cell.batch,
-              "heads": cell.heads, "kv_heads": cell.heads, "seq_q": cell.seq, "seq_kv": cell.seq,
-              "d": cell.d, "init": cell.made.name.decode(),
+              "simulated": False, "dtype": cell.dtype, "causal": cell.causal, "batch": p.batch,
+              "heads": p.heads, "kv_heads": p.kv_heads, "seq_q": p.seq_q, "seq_kv": p.seq_kv,
+              "d": cell.d, "regime": cell.regime, "init": cell.made.name.decode(),
               "strength": cell.made.strength or None,
               "status": entry.status, "reason": entry.reason,
               "max_error": entry.error, "tolerance": entry.allowed, "rms_error": entry.rms_error,
               "checked_rows": None if entry.rms_error is None else cell.truth.rows,
               "ms_median": entry.median() if timed else None,
               "ms_min": min(entry.samples) if timed else None,
-              "tflops": entry.flops / entry.median() * 1e-9 if timed else None}
+              "tflops": entry.flops / entry.median() * 1e-9 if timed else None,
+              "gb_s": gb_s, "hbm_share": gb_s / peak_gb_s() if moved and peak_gb_s() else None,
+              "sustained": cell.sustained or None,
+              "began": entry.began if timed else None, "ended": entry.ended if timed else None}
     for key in "max_error", "rms_error":  # JSON has neither NaN nor infinity
         if answer[key] is not None and not math.isfinite(answer[key]):
             answer[key] = None
     for key in "registers", "threads", "shared_bytes", "spill_bytes", "counters":
         answer[key] = None
     return answer
+
+
+def label(cell):
+    """The variant and the shape; of a square cell its length says all."""
+    variant = f"d{cell.d}_{cell.dtype}_{'causal' if cell.causal else 'full'}"
+    p = cell.problem
+    if cell.regime == "square":
+        return f"{variant:16} seq {p.seq_q:5}"
+    return (f"{cell.regime:7} {variant:16} B={p.batch} H={p.heads} HKV={p.kv_heads} N={p.seq_q} "
+            f"NKV={p.seq_kv}")
 
 
 def passed(entries):
@@ -457,9 +608,9 @@ def fastest(entries):
     return [entry for entry in entries if best[entry.name] is entry]
 
 
-def measure(cell, folders, timer, reps):
+def measure(cell, folders, timer, options):
     """Checks, times and checks again; the entries, stages first."""
-    stages, others = [Stage(folder, cell) for folder in folders], peers(cell)
+    stages, others = [Stage(folder, cell) for folder in folders], peers(cell, options["PEERS"])
     entries = stages + others
     for entry in entries:
         attempt(entry, entry.prepare)
@@ -467,25 +618,24 @@ def measure(cell, folders, timer, reps):
     expected = next((entry.output().clone() for entry in passed(compared)
                      if isinstance(entry, Peer)), None)
     for again in False, True:
-        for entry in passed(compared) if expected is not None else []:
+        for entry in passed(compared):
             attempt(entry, lambda: compare(entry, expected, cell.truth))
         if not again:
-            timer.take_turns(passed(entries), reps)
+            timer.run(passed(entries), options)
     return fastest(entries)
 
 
-def bench_cell(options, d, causal, seq, made, folders, timer):
+def bench_cell(options, shape, made, folders, timer):
     """Measures a cell and prints it; true if no stage failed."""
-    cell = Cell(options, d, causal, seq, made)
-    entries = measure(cell, folders, timer, options["REPS"])
+    cell = Cell(options, shape, made)
+    entries = measure(cell, folders, timer, options)
     speeds = []
     for entry in entries:
         answer = report(cell, entry)
-        print(json.dumps(answer, separators=(",", ":")), flush=True)
+        print(json.dumps(answer, separators=(",", ":")), file=options["LINES"], flush=True)
         speeds.append(f"{answer['tflops']:.4g}" if answer["tflops"] else entry.status.upper())
-    mask = "causal" if causal else "full"
     which = [] if str(made) == "normal" else [made]
-    print(f"d{d}_{cell.dtype}_{mask:6} seq {seq:5} ", *which, *speeds, file=sys.stderr)
+    print(f"{label(cell)} ", *which, *speeds, file=sys.stderr)
     cell.truth.close()
     return all(entry.status != "fail" for entry in entries if isinstance(entry, Stage))
 
@@ -493,18 +643,26 @@ def bench_cell(options, d, causal, seq, made, folders, timer):
 def bench(options, folders):
     """Goes through the cells; true if no stage failed."""
     timer = Timer()
-    cells = itertools.product(options["D"], options["CAUSAL"], options["SEQS"],
-                              options["INPUTS"])
+    cells = itertools.product(options["CELLS"], options["INPUTS"])
     return all([bench_cell(options, *cell, folders, timer) for cell in cells])
 
 
-def software():
+def take_stdout():
+    """A stream to stdout for the lines alone: what packages print there goes to stderr from now."""
+    lines = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return lines
+
+
+def software(chosen):
     cudnn = torch.backends.cudnn.version() or 0
     parts = [f"PyTorch {torch.__version__}", f"cuDNN {cudnn // 10000}.{cudnn // 100 % 100}"]
-    for optional in (lambda: f"FlashAttention-3 of {load_flash_attention_3()[0]}",
-                     lambda: f"Triton {importlib.import_module('triton').__version__}"):
+    optional = {"fa3": lambda: f"FlashAttention-3 of {load_flash_attention_3()[0]}",
+                "fa4": lambda: f"FlashAttention-4 {load_flash_attention_4()[0]}",
+                "flex": lambda: f"Triton {importlib.import_module('triton').__version__}"}
+    for name in (name for name in optional if name in chosen):
         try:
-            parts.append(optional())
+            parts.append(optional[name]())
         except Exception:  # of many kinds; Peer.prepare tells it
             pass
     return ", ".join(parts)
@@ -513,7 +671,9 @@ def software():
 def main():
     global torch, flex_attention
     options, folders = parse(sys.argv[1:])
-    options["INPUTS"] = choose_inputs(options["INPUTS"])
+    options["INPUTS"] = choose_inputs(options["HARNESS"])
+    options["CELLS"] = choose_cells(options["HARNESS"])
+    options["LINES"] = take_stdout()
     # Before PyTorch: the stages find this runtime first, even if PyTorch brings an older one.
     ctypes.CDLL(os.environ.get("CUDART", "libcudart.so"), ctypes.RTLD_GLOBAL)
     import torch
@@ -521,7 +681,7 @@ def main():
     if options["GPU"] >= torch.cuda.device_count():
         stop(SKIP, f"GPU={options['GPU']}: PyTorch sees {torch.cuda.device_count()} GPUs")
     torch.cuda.set_device(options["GPU"])
-    print(json.dumps({"peers": software()}), flush=True)
+    print(json.dumps({"peers": software(options["PEERS"])}), file=options["LINES"], flush=True)
     with torch.no_grad():
         sys.exit(0 if bench(options, folders) else 1)
 

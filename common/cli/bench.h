@@ -1,7 +1,6 @@
-/* The command `bench`: the speed of the stages over d 128 and 64, full and causal (unless D or
- * CAUSAL chooses one) and sequence lengths 512 .. 16384 (or SEQS), with 16,384 tokens in all
- * (batch = 16384 / seq) and a hidden size of 2048 (heads = 2048 / d), as the FlashAttention papers
- * measure.
+/* The command `bench`: the speed of the stages over the problems of a REGIME (regimes.h; square
+ * where none is chosen), one repetition at a time, or back to back for SUSTAINED=... seconds
+ * (timer.h).
  *
  * INIT=all: a cell takes one input after the other of model_inputs.h, each checked, and the lengths
  * are 4096 and 16384. */

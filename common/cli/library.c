@@ -1,6 +1,6 @@
 #include "cli/library.h"
 
-#include "cli/options.h"
+#include "cli/regimes.h"
 #include "truth/check.h"
 
 #include <stdio.h>
@@ -32,6 +32,28 @@ int library_inputs(int count, char *const arguments[], int most, LibraryInput in
         inputs[i] = (LibraryInput){.init = (int)choices[i].init,
                                    .strength = choices[i].strength,
                                    .name = init_name(choices[i].init)};
+    return found;
+}
+
+int library_cells(int count, char *const arguments[], int most, LibraryCell cells[],
+                  char reason[LIBRARY_REASON]) {
+    Options options;
+    Cell list[MAX_CELLS];
+    Error error;
+    if (!options_parse(count, arguments, &options, &error))
+        return set_reason(reason, error.text), 0;
+    const int found = regimes_cells(&options, list, &error);
+    if (found == 0) return set_reason(reason, error.text), 0;
+    if (found > most) return set_reason(reason, "there is no room for all cells"), 0;
+    for (int i = 0; i < found; i++) {
+        const Problem *p = &list[i].problem;
+        cells[i] = (LibraryCell){.shape = p->shape,
+                                 .d = p->d,
+                                 .causal = p->causal,
+                                 .regime = regime_name(list[i].regime),
+                                 .flops = problem_flops(p),
+                                 .bytes = (double)problem_bytes(p)};
+    }
     return found;
 }
 

@@ -19,6 +19,20 @@ typedef struct LibraryInput {
     const char *name; /* of the init */
 } LibraryInput;
 
+/* One cell of a bench. */
+typedef struct LibraryCell {
+    AttentionProblem shape;
+    int d;
+    bool causal;
+    const char *regime;
+    double flops, bytes; /* as report.h counts them */
+} LibraryCell;
+
+/* The cells that the arguments "REGIME=...", "D=...", ... ask a bench for, at most `most`: their
+ * number, or 0 and the reason. */
+int library_cells(int count, char *const arguments[], int most, LibraryCell cells[],
+                  char reason[LIBRARY_REASON]);
+
 /* The inputs that the arguments "INIT=...", "STRENGTH=..." ask a bench for, at most `most`: their
  * number, or 0 and the reason. */
 int library_inputs(int count, char *const arguments[], int most, LibraryInput inputs[],

@@ -40,6 +40,9 @@ static const Variable variables[] = {
     {"RUNS", offsetof(Options, runs), 1, NULL},
     {"LIMIT", offsetof(Options, limit), 1, NULL},
     {"SECONDS", offsetof(Options, seconds), 1, NULL},
+    {"REGIME", offsetof(Options, regime), 0,
+     "square|gqa|ragged|prefill|small|chunk|decode|random|all"},
+    {"SUSTAINED", offsetof(Options, sustained), 0, "0|1|2|5|10|30"},
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
@@ -159,6 +162,7 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
                          .init = OPTION_UNSET,
                          .grid = OPTION_UNSET,
                          .runs = OPTION_UNSET,
+                         .regime = OPTION_UNSET,
                          .limit = 60,
                          .seconds = 60,
                          .seed = 1,
@@ -216,10 +220,13 @@ const InputChoice *options_inputs(const Options *options, InputChoice *one, int 
     return one;
 }
 
-bool options_one_init(const Options *options, const char *command, Error *error) {
-    return options->init != INIT_ALL ||
-           error_set(error, STATUS_USAGE, "INIT=all: %s takes one of the others; bench takes all",
-                     command);
+bool options_one_problem(const Options *options, const char *command, Error *error) {
+    if (options->init == INIT_ALL)
+        return error_set(error, STATUS_USAGE,
+                         "INIT=all: %s takes one of the others; bench takes all", command);
+    return (options->regime == OPTION_UNSET && options->sustained == 0) ||
+           error_set(error, STATUS_USAGE, "%s: allowed with bench, not with %s",
+                     options->sustained ? "SUSTAINED" : "REGIME", command);
 }
 
 bool options_no_shape(const Options *o, const char *command, Error *error) {

@@ -39,7 +39,9 @@ typedef struct Options {
     int limit;                                    /* LIMIT, seconds a launch; default 60 */
     int seconds;                                  /* SECONDS of fuzz; default 60 */
     int seqs[MAX_SEQS], seq_count;                /* SEQS, sequence lengths of bench; 0: all */
-    const char *stages[MAX_STAGES];               /* folders, as given */
+    int regime;                                   /* REGIME of bench, see regimes.h */
+    int sustained;                  /* SUSTAINED, seconds of bench; 0: one at a time */
+    const char *stages[MAX_STAGES]; /* folders, as given */
     int stage_count;
 } Options;
 
@@ -58,8 +60,8 @@ Init options_init(const Options *options);
  */
 const InputChoice *options_inputs(const Options *options, InputChoice *one, int *count);
 
-/* STATUS_USAGE if INIT=all: `command` takes one input. */
-bool options_one_init(const Options *options, const char *command, Error *error);
+/* STATUS_USAGE if INIT=all, REGIME or SUSTAINED is set, which bench alone takes. */
+bool options_one_problem(const Options *options, const char *command, Error *error);
 
 /* STATUS_USAGE if one of B H HKV N NKV is set: `command` chooses the shapes itself. */
 bool options_no_shape(const Options *options, const char *command, Error *error);

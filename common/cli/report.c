@@ -11,6 +11,10 @@ double report_tflops(const Problem *problem, const Times *times) {
     return problem_flops(problem) / times->median * 1e-9;
 }
 
+double report_gb_s(const Problem *problem, const Times *times) {
+    return (double)problem_bytes(problem) / times->median * 1e-6;
+}
+
 static void print_version(FILE *out, const char *what, int version) {
     fprintf(out, ", %s %d.%d", what, version / 1000, version % 1000 / 10);
 }
@@ -169,6 +173,14 @@ static void json_string(FILE *out, const char *key, const char *text) {
     fputc('"', out);
 }
 
+/* Absent if NULL or "". */
+static void json_optional(FILE *out, const char *key, const char *text) {
+    if (text && *text)
+        json_string(out, key, text);
+    else
+        fprintf(out, ",\"%s\":null", key);
+}
+
 static void json_int(FILE *out, const char *key, long long value, bool present) {
     if (present)
         fprintf(out, ",\"%s\":%lld", key, value);
@@ -209,6 +221,21 @@ static void json_counters(FILE *out, const Result *result) {
     fputc('}', out);
 }
 
+static void json_times(FILE *out, const Device *device, const TrialSetup *setup,
+                       const Result *result) {
+    const Times *times = &result->times;
+    const bool timed = result->timed, sustained = setup->timing.sustained > 0;
+    const double gb_s = timed ? report_gb_s(&setup->problem, times) : 0;
+    json_number(out, "ms_median", times->median, timed);
+    json_number(out, "ms_min", times->min, timed);
+    json_number(out, "tflops", timed ? report_tflops(&setup->problem, times) : 0, timed);
+    json_number(out, "gb_s", gb_s, timed);
+    json_number(out, "hbm_share", gb_s / device->peak_gb_s, timed);
+    json_int(out, "sustained", setup->timing.sustained, sustained);
+    json_optional(out, "began", times->began.text);
+    json_optional(out, "ended", times->ended.text);
+}
+
 void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result) {
     static const char *const status[] = {"pass", "fail", "skip"};
     const Problem *problem = &setup->problem;
@@ -229,21 +256,16 @@ void report_json(FILE *out, const Device *device, const TrialSetup *setup, const
     json_int(out, "seq_q", shape->seq_q, true);
     json_int(out, "seq_kv", shape->seq_kv, true);
     json_int(out, "d", problem->d, true);
+    json_optional(out, "regime", setup->regime);
     json_string(out, "init", init_name(setup->init));
     json_number(out, "strength", strength_of(setup), init_strength(setup->init) > 0);
     json_string(out, "status", status[result->status]);
-    if (result->reason[0])
-        json_string(out, "reason", result->reason);
-    else
-        fprintf(out, ",\"reason\":null");
+    json_optional(out, "reason", result->reason);
     json_number(out, "max_error", result->check.max_error, result->checked);
     json_number(out, "tolerance", result->check.tolerance, result->checked);
     json_number(out, "rms_error", result->check.rms_error, result->checked);
     json_int(out, "checked_rows", (long long)result->checked_rows, result->checked);
-    json_number(out, "ms_median", result->times.median, result->timed);
-    json_number(out, "ms_min", result->times.min, result->timed);
-    json_number(out, "tflops", result->timed ? report_tflops(problem, &result->times) : 0,
-                result->timed);
+    json_times(out, device, setup, result);
     json_int(out, "registers", resources->registers, resources->registers >= 0);
     json_int(out, "threads", resources->threads, resources->threads >= 0);
     json_int(out, "shared_bytes", resources->shared_bytes, resources->shared_bytes >= 0);

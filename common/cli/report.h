@@ -15,7 +15,10 @@ void report_table(FILE *out, const Device *device, const Problem *problem, const
                   int count);
 
 /* One JSON object on one line; what is absent is null. max_error and tolerance are those of O in
- * one row, rms_error that over all checked rows (check.h). */
+ * one row, rms_error that over all checked rows (check.h). regime: of a bench (regimes.h).
+ * gb_s: 10^9 bytes a second if Q, K, V, O and LSE move once; hbm_share: of the memory's peak.
+ * sustained: seconds of running back to back, from `began` to `ended`, and ms_median and ms_min are
+ * both the mean; null if repetitions ran one at a time. */
 void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result);
 
 /* "PASS", "FAIL" or "SKIP". */
@@ -27,5 +30,8 @@ void report_arguments(FILE *out, const TrialSetup *setup);
 
 /* 10^12 floating-point operations a second, of the median. */
 double report_tflops(const Problem *problem, const Times *times);
+
+/* 10^9 bytes a second, of the median, if each tensor is moved once. */
+double report_gb_s(const Problem *problem, const Times *times);
 
 #endif

@@ -46,7 +46,7 @@ bool run_problem(const Options *options, const Device *device, const TrialSetup 
     fflush(NULL); /* before what the stages print on stderr */
     for (int i = 0; i < count; i++) check_stage(options, &trial, options->stages[i], &results[i]);
     progress("timing %d stages", count);
-    if (!device->simulated) trial_time(&trial, results, count, options->reps, stderr);
+    if (!device->simulated) trial_time(&trial, results, count, setup->timing, stderr);
     progress_end();
     trial_free(&trial);
     for (int i = 0; i < count; i++) stage_close(&results[i].stage);

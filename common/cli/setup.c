@@ -6,5 +6,6 @@ TrialSetup setup_of(const Options *options, const Problem *problem, double work)
                         .strength = options->strength,
                         .seed = options->seed,
                         .lse = options->lse != 0,
-                        .work = work};
+                        .work = work,
+                        .timing = {.reps = options->reps, .sustained = options->sustained}};
 }

@@ -1,8 +1,9 @@
-/* What a trial is to prepare: a problem and how it is filled and checked. */
+/* What a trial is to prepare: a problem and how it is filled, checked and timed. */
 #ifndef SETUP_H
 #define SETUP_H
 
 #include "cli/options.h"
+#include "device/timer.h"
 #include "truth/inputs.h"
 #include "truth/problem.h"
 
@@ -14,6 +15,8 @@ typedef struct TrialSetup {
     bool lse;    /* ask the stages for LSE */
     double work; /* the oracle's limit, see rows.h */
     int runs;    /* of each stage, compared bit for bit; 0 is 1 */
+    Timing timing;
+    const char *regime; /* of a bench, only reported; NULL: none */
 } TrialSetup;
 
 /* What the options say of the problem's inputs and outputs, for one run of each stage. The commands

@@ -209,7 +209,8 @@ static void set_not_timed(Result *const passed[], int count, int failed, const E
 }
 
 /* Times the `count` passed results with one workspace that is large enough for each. */
-static bool time_passed(Trial *trial, Result *const passed[], int count, int reps, Error *error) {
+static bool time_passed(Trial *trial, Result *const passed[], int count, Timing timing,
+                        Error *error) {
     const Stage *stages[MAX_STAGES];
     Times times[MAX_STAGES];
     Buffer workspace = {0};
@@ -223,7 +224,7 @@ static bool time_passed(Trial *trial, Result *const passed[], int count, int rep
     const bool timed = device_usable(error) &&
                        buffer_create("the workspace", bytes, &workspace, error) &&
                        timer_run(&trial->problem, &trial->tensors, workspace.data, stages, count,
-                                 reps, trial->device, times, &failed, error);
+                                 timing, trial->device, times, &failed, error);
     buffer_free(&workspace);
     if (!timed) set_not_timed(passed, count, failed, error);
     for (int i = 0; timed && i < count; i++) {
@@ -233,14 +234,14 @@ static bool time_passed(Trial *trial, Result *const passed[], int count, int rep
     return timed;
 }
 
-void trial_time(Trial *trial, Result results[], int count, int reps, FILE *explain) {
+void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *explain) {
     Error error;
     Result *passed[MAX_STAGES];
     int passed_count = 0;
     for (int i = 0; i < count; i++)
         if (results[i].status == STATUS_PASS) passed[passed_count++] = &results[i];
     if (passed_count == 0) return;
-    if (!time_passed(trial, passed, passed_count, reps, &error)) {
+    if (!time_passed(trial, passed, passed_count, timing, &error)) {
         if (explain) fprintf(explain, "the timing ended early: %s\n", error.text);
         restore(trial);
         return;

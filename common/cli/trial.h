@@ -54,7 +54,7 @@ void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result
 
 /* Times the stages of the results that passed, in turn, and checks each once more. One that cannot
  * be timed has not passed. At most MAX_STAGES results. */
-void trial_time(Trial *trial, Result results[], int count, int reps, FILE *explain);
+void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *explain);
 
 void trial_free(Trial *trial);
 

@@ -60,7 +60,7 @@ static bool attribute(enum cudaDeviceAttr which, int index, int *value, Error *e
 
 bool device_open(int index, Device *device, Error *error) {
     const int count = device_count();
-    int major, minor, clock_khz, l2;
+    int major, minor, clock_khz, memory_khz, bus_bits, l2;
     struct cudaDeviceProp properties;
     *device = (Device){.simulated = counters_simulated(), .index = index};
     if (count == 0) return error_set(error, STATUS_SKIP, "no GPU was found");
@@ -72,6 +72,8 @@ bool device_open(int index, Device *device, Error *error) {
         !attribute(cudaDevAttrComputeCapabilityMinor, index, &minor, error) ||
         !attribute(cudaDevAttrMultiProcessorCount, index, &device->multiprocessors, error) ||
         !attribute(cudaDevAttrClockRate, index, &clock_khz, error) ||
+        !attribute(cudaDevAttrMemoryClockRate, index, &memory_khz, error) ||
+        !attribute(cudaDevAttrGlobalMemoryBusWidth, index, &bus_bits, error) ||
         !attribute(cudaDevAttrL2CacheSize, index, &l2, error) ||
         !attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index, &device->block_shared_bytes,
                    error) ||
@@ -84,6 +86,7 @@ bool device_open(int index, Device *device, Error *error) {
     device->clock_mhz = clock_khz / 1000;
     device->l2_bytes = (size_t)l2;
     device->peak_tflops = device->simulated ? 0 : peak_tflops(device);
+    device->peak_gb_s = 1e-6 * memory_khz * 2 * bus_bits / 8; /* two transfers a clock */
     return true;
 }
 

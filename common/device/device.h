@@ -20,6 +20,7 @@ typedef struct Device {
     size_t memory_total, memory_free; /* bytes, when it was opened */
     int driver, runtime;              /* versions, 1000 * major + 10 * minor */
     double peak_tflops; /* dense fp16/bf16 tensor cores, fp32 accumulation; 0: unknown */
+    double peak_gb_s;   /* of the device's memory, 10^9 bytes a second; 0: unknown */
     int limit;          /* seconds that a launch may take; device_open leaves 0 */
 } Device;
 

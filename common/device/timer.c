@@ -1,7 +1,9 @@
 #include "device/timer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MAX_SAMPLES = 1000, LEAST_SAMPLES = 3, STABLE_SAMPLES = 15 };
 static const double BUDGET_MS = 2000; /* of a stage's own time */
@@ -30,7 +32,10 @@ Times times_summary(float *samples, int count) {
     qsort(samples, (size_t)count, sizeof *samples, compare_float);
     const double median = quantile(samples, count, 0.5);
     const double range = quantile(samples, count, 0.9) - quantile(samples, count, 0.1);
-    return (Times){count, median, samples[0], median > 0 ? range / median : 0};
+    return (Times){.count = count,
+                   .median = median,
+                   .min = samples[0],
+                   .spread = median > 0 ? range / median : 0};
 }
 
 bool times_stable(float *samples, int count) {
@@ -105,24 +110,86 @@ static bool time_all(const Timer *timer, const Stage *const stages[], int count,
     return take_turns(timer, stages, count, reps, tracks, failed, error);
 }
 
+/* ---- Sustained ------------------------------------------------------------------------------- */
+
+static Moment moment(void) {
+    Moment now;
+    struct timespec time;
+    struct tm local;
+    clock_gettime(CLOCK_REALTIME, &time);
+    localtime_r(&time.tv_sec, &local);
+    const size_t length = strftime(now.text, sizeof now.text, "%Y/%m/%d %H:%M:%S", &local);
+    snprintf(now.text + length, sizeof now.text - length, ".%03d", (int)(time.tv_nsec / 1000000));
+    return now;
+}
+
+/* Launches `count` times and writes the milliseconds of all together. */
+static bool back_to_back(const Timer *t, const Stage *stage, int count, float *ms, Error *error) {
+    if (!CUDA_OK(cudaEventRecord(t->start, NULL), error)) return false;
+    for (int i = 0; i < count; i++)
+        if (!CUDA_OK(stage->launch(&t->problem->shape, t->tensors, t->workspace, NULL), error))
+            return false;
+    return CUDA_OK(cudaEventRecord(t->stop, NULL), error) && device_wait(t->device, error) &&
+           CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
+}
+
+int sustained_count(int count, double ms, double wanted_ms) {
+    const double more = 1.05 * wanted_ms / fmax(ms, 1e-3);
+    return (int)ceil(count * fmin(more, 10));
+}
+
+/* Rounds of more and more launches; the first that takes long enough counts. */
+static bool sustain(const Timer *timer, const Stage *stage, int seconds, Times *times,
+                    Error *error) {
+    const double wanted_ms = 1000.0 * seconds;
+    float ms = 0;
+    for (int count = 1; ms < wanted_ms; count = sustained_count(count, ms, wanted_ms)) {
+        *times = (Times){.count = count, .began = moment()};
+        if (!back_to_back(timer, stage, count, &ms, error)) return false;
+        times->ended = moment();
+        times->median = times->min = (double)ms / count;
+    }
+    return true;
+}
+
+static bool sustain_all(const Timer *timer, const Stage *const stages[], int count, int seconds,
+                        Times times[], int *failed, Error *error) {
+    for (int i = 0; i < count; i++) {
+        *failed = i;
+        if (!sustain(timer, stages[i], seconds, &times[i], error)) return false;
+    }
+    return true;
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+static bool one_at_a_time(Timer *timer, const Stage *const stages[], int count, int reps,
+                          Times times[], int *failed, Error *error) {
+    const size_t l2 = timer->device->l2_bytes, flush = 2 * l2 > LEAST_FLUSH ? 2 * l2 : LEAST_FLUSH;
+    Track *tracks = calloc((size_t)count, sizeof *tracks);
+    if (!tracks) return error_set(error, STATUS_FAIL, "not enough host memory for the times");
+    const bool timed = buffer_create("the L2 flush buffer", flush, &timer->flush, error) &&
+                       time_all(timer, stages, count, reps, tracks, failed, error);
+    for (int i = 0; timed && i < count; i++)
+        times[i] = times_summary(tracks[i].samples, tracks[i].count);
+    buffer_free(&timer->flush);
+    free(tracks);
+    return timed;
+}
+
 bool timer_run(const Problem *problem, const AttentionTensors *tensors, void *workspace,
-               const Stage *const stages[], int count, int reps, const Device *device,
+               const Stage *const stages[], int count, Timing timing, const Device *device,
                Times times[], int *failed, Error *error) {
     Timer timer = {
         .device = device, .problem = problem, .tensors = tensors, .workspace = workspace};
-    const size_t flush = 2 * device->l2_bytes > LEAST_FLUSH ? 2 * device->l2_bytes : LEAST_FLUSH;
-    Track *tracks = calloc((size_t)count, sizeof *tracks);
     *failed = -1;
-    if (!tracks) return error_set(error, STATUS_FAIL, "not enough host memory for the times");
-    const bool timed = CUDA_OK(cudaEventCreate(&timer.start), error) &&
-                       CUDA_OK(cudaEventCreate(&timer.stop), error) &&
-                       buffer_create("the L2 flush buffer", flush, &timer.flush, error) &&
-                       time_all(&timer, stages, count, reps, tracks, failed, error);
-    for (int i = 0; timed && i < count; i++)
-        times[i] = times_summary(tracks[i].samples, tracks[i].count);
-    buffer_free(&timer.flush);
+    const bool timed =
+        CUDA_OK(cudaEventCreate(&timer.start), error) &&
+        CUDA_OK(cudaEventCreate(&timer.stop), error) &&
+        (timing.sustained
+             ? sustain_all(&timer, stages, count, timing.sustained, times, failed, error)
+             : one_at_a_time(&timer, stages, count, timing.reps, times, failed, error));
     if (timer.start) cudaEventDestroy(timer.start);
     if (timer.stop) cudaEventDestroy(timer.stop);
-    free(tracks);
     return timed;
 }

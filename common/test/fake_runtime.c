@@ -1,5 +1,5 @@
 /* A stand-in for the CUDA runtime: device memory is host memory, a launch has happened when it
- * returns, every repetition takes 60 ms. With it the harness runs without a GPU or simulator.
+ * returns, and takes 60 ms. With it the harness runs without a GPU or simulator.
  *
  *     FAKE_DEVICES=0        no GPU            FAKE_MEMORY=bytes     free and total memory
  *     FAKE_CAPABILITY=90    10 * major + minor
@@ -18,6 +18,8 @@
 static bool hung;          /* a kernel runs for ever */
 static cudaError_t sticky; /* a fault that every call reports until the device is reset */
 static cudaError_t last;   /* what cudaGetLastError returns */
+static long launches;      /* so far */
+static long recorded[2];   /* launches before the last event but one, and before the last */
 
 #ifndef FAKE_SIMULATED
 #define FAKE_SIMULATED 0
@@ -45,6 +47,8 @@ __attribute__((destructor)) static void at_exit(void) { wait_for_device(); }
 void fake_fault(void) { sticky = cudaErrorIllegalAddress; }
 
 void fake_hang(void) { hung = true; }
+
+void fake_launch(void) { launches++; }
 
 cudaError_t cudaGetLastError(void) {
     const cudaError_t code = last;
@@ -88,6 +92,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int in
              : which == cudaDevAttrComputeCapabilityMinor ? capability % 10
              : which == cudaDevAttrMultiProcessorCount    ? 132
              : which == cudaDevAttrClockRate              ? 1980000
+             : which == cudaDevAttrMemoryClockRate        ? 1000000
+             : which == cudaDevAttrGlobalMemoryBusWidth   ? 4000
                                                           : 1 << 20;
     return answer(cudaSuccess);
 }
@@ -162,12 +168,14 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     (void)event, (void)stream;
+    recorded[0] = recorded[1];
+    recorded[1] = launches;
     return answer(cudaSuccess);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop) {
     (void)start, (void)stop;
-    *ms = 60;
+    *ms = 60 * (float)(recorded[1] - recorded[0]);
     return answer(cudaSuccess);
 }
 

@@ -8,4 +8,7 @@ void fake_fault(void);
 /* From now on the device is busy, and every call that waits for it never returns. */
 void fake_hang(void);
 
+/* A kernel was launched. */
+void fake_launch(void);
+
 #endif

@@ -10,13 +10,8 @@
 /* Sums in LANES parts, which the compiler keeps in vector registers. */
 enum { LANES = 8 };
 
-/* ex2.approx.ftz gives 0 for less than 2^-126, and a kernel may scale w down by some powers of 2.
- */
+/* ex2.approx.ftz gives 0 for less than 2^-126; the rest is for the rounding of scores. */
 static const float LIGHTEST = 0x1p-120f;
-
-/* By how much a kernel may do so before it rounds w, so that later keys may outweigh the first
- * (stage 13): it costs the lightest weights bits, for fp16 has no numbers below 2^-24. */
-static const float HEADROOM = 0x1p-4f;
 
 static int min(int a, int b) { return a < b ? a : b; }
 
@@ -108,7 +103,7 @@ static void low_softmax(ElementType type, float *S, int keys, float *l, double *
         const float weight = S[j] == -INFINITY ? 0 : expf(S[j] - m);
         S[j] = weight < LIGHTEST ? 0 : weight;
         *l += S[j];
-        S[j] = element_to_float(type, element_from_float(type, S[j] * HEADROOM)) / HEADROOM;
+        S[j] = element_to_float(type, element_from_float(type, S[j]));
     }
     *LSE = *l == 0 ? -INFINITY : m + logf(*l);
 }

@@ -12,9 +12,9 @@
  *
  * The low-precision reference follows FlashAttention-2 (Dao 2023, Algorithm 1) as a kernel with
  * tensor cores does: products and sums in fp32; w_j 0 below 2^-120, for a kernel flushes
- * subnormals, and rounded to the element type, at a sixteenth of its size (stage 13 leaves room for
- * keys that outweigh the first), before it meets V; the sum of w_j in fp32 before that rounding; O
- * rounded to the element type.
+ * subnormals, and rounded to the element type before it meets V; the sum of w_j in fp32 before that
+ * rounding; O rounded to the element type. In a kernel whose m is not yet the greatest logit
+ * (stages 11 to 16) w_j are larger, which costs no bits.
  */
 #ifndef ORACLE_H
 #define ORACLE_H

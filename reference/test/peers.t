@@ -3,12 +3,15 @@
 
 Catches: a key of the JSON lines that differs from the harness's, a wrong or unwritten element that
 passes, inputs that are not those that the truth is of, an input left out, the slower of two layouts
-reported, a peer that is missing and fells the others, a wrong FLOP count, a repetition kept for
-which the GPU had to wait, a bad value without a sentence.
+reported, a peer that is missing and fells the others, a peer asked for a mask that it aligns
+elsewhere, heads of a group that read the wrong KV head, a wrong FLOP or byte count, a repetition
+kept for which the GPU had to wait, a sustained run that is too short or lacks its times, a bad
+value without a sentence.
 """
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,11 +22,27 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 COMMON = ROOT / "common"
 folder = tempfile.TemporaryDirectory()
 work = pathlib.Path(folder.name)
-STAGES = ["01_none", "02_element", "03_nan", "09_later", "11_launch", "12_unsupported",
+STAGES = ["01_none", "02_element", "03_nan", "07_head", "09_later", "11_launch", "12_unsupported",
           "13_workspace"]
-KEYS = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d init strength
-status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops registers threads
-shared_bytes spill_bytes counters""".split()
+KEYS = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d regime init
+strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops gb_s
+hbm_share sustained began ended registers threads shared_bytes spill_bytes counters""".split()
+# The program on few tokens: a square cell has 64, the lengths of others are cut.
+PROGRAM = """
+import peers
+whole = peers.choose_cells
+def small(shape):
+    p = shape.problem
+    if shape.regime == b"square":
+        p.batch //= 256
+        shape.flops, shape.bytes = shape.flops / 256, shape.bytes / 256
+    else:
+        p.batch = 1
+        p.seq_q, p.seq_kv = (p.seq_q + 15) // 16 % 20, p.seq_kv // 16 % 50
+    return shape
+peers.choose_cells = lambda arguments: [small(shape) for shape in whole(arguments)]
+peers.main()
+"""
 
 
 def compile_shared(output, *arguments):
@@ -47,10 +66,10 @@ def build():
 
 
 def peers(*arguments, **environment):
-    """Runs the program on 64 tokens; its exit code, objects and stderr."""
+    """Runs the program; its exit code, objects and stderr."""
     path = f"{ROOT}/reference:{ROOT}/reference/test/fake_torch"
     done = subprocess.run(
-        [sys.executable, "-c", "import peers; peers.TOKENS = 64; peers.main()", *arguments],
+        [sys.executable, "-c", PROGRAM, *arguments],
         cwd=work, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1",
              "CUDART": str(work / "runtime.so"),
@@ -59,14 +78,67 @@ def peers(*arguments, **environment):
     return done.returncode, lines, done.stderr
 
 
+def regimes():
+    code, lines, stderr = peers("REGIME=chunk", "REPS=3", "D=128", "CAUSAL=1", "01_none")
+    names = {name: [line for line in lines[1:] if line["name"] == name]
+             for name in ("01_none", "FlashAttention-3", "FlashAttention-4", "cuDNN")}
+    cells = len(names["01_none"])
+    ok(code == 0 and cells == 7 and all(line["status"] == "pass" for name in list(names)[:3]
+                                        for line in names[name]),
+       "REGIME=chunk: a stage, FlashAttention-3 and 4 agree on a few queries, heads in groups",
+       f"{names} {stderr}")
+    left_out = [line for line in names["cuDNN"] if line["status"] == "skip"]
+    ok(left_out and all(("top-left" in (line["reason"] or "")) ==
+                        (1 < line["seq_q"] != line["seq_kv"]) for line in names["cuDNN"]),
+       "a peer with another mask is left out and says why", names["cuDNN"])
+    ok(f"chunk   d128_fp16_causal B=1 H=32 HKV=8 N={names['01_none'][0]['seq_q']} NKV=" in stderr,
+       "the shape is on stderr", stderr)
+    ok(all(line["regime"] == "chunk" for line in lines[1:]), "the regime in each line")
+    code, lines, stderr = peers("REGIME=decode", "REPS=3", "D=128", "CAUSAL=1", "PEERS=cudnn,fa3",
+                                "07_head")
+    ok([line["name"] for line in lines[1:4]] == ["07_head", "FlashAttention-3", "cuDNN"],
+       "PEERS chooses", lines)
+    single = [line for line in lines[1:] if line["seq_q"] == 1]
+    ok(single and all(line["status"] == "pass" for line in single if line["stage"] is None),
+       "the mask of one query hides nothing: all peers can", single)
+    ok(code == 1 and all(line["status"] == "fail" for line in lines[1:] if line["stage"] == 7),
+       "a stage whose heads read the wrong KV head fails", lines)
+    code, lines, stderr = peers("REGIME=random", "SEED=3", "REPS=3", "D=128", "PEERS=fa3",
+                                "01_none")
+    again = peers("REGIME=random", "SEED=3", "REPS=3", "D=128", "PEERS=fa3", "01_none")[1]
+    shapes = [[(line["batch"], line["heads"], line["seq_q"], line["seq_kv"]) for line in of[1:]]
+              for of in (lines, again)]
+    ok(code == 0 and shapes[0] == shapes[1] and len(set(shapes[0])) > 2,
+       "REGIME=random SEED=3: shapes of that seed", f"{shapes} {stderr}")
+    code, lines, stderr = peers("REGIME=chunk", "REPS=3", "D=64", "PEERS=cudnn", "01_none")
+    ok(code == 1 and lines[2]["status"] == "skip", "where no peer can run", lines)
+
+
+def sustained():
+    code, lines, stderr = peers("SEQS=2", "D=128", "CAUSAL=0", "SUSTAINED=1", "PEERS=fa2,matmul",
+                                "01_none", "03_nan")
+    by_name = {line["name"]: line for line in lines[1:]}
+    ok(len(lines) == 5 and code == 1 and by_name["03_nan"]["began"] is None,
+       "SUSTAINED=1: one line a name, and none is lost", f"{lines} {stderr}")
+    for name, ms in ("01_none", 2), ("FlashAttention-2", 8), ("matmul", 20):  # of a hot GPU
+        line = by_name[name]
+        ok(line["ms_median"] == line["ms_min"] == ms and line["sustained"] == 1 and
+           re.fullmatch(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}", line["began"]) and
+           line["began"] <= line["ended"], f"{name}: the mean, and when", line)
+    milliseconds = int(stderr.split("time: ")[1].split()[0])
+    ok(3000 < milliseconds < 6000, "each for one second, and rounds before", milliseconds)
+
+
 def tests():
     code, lines, stderr = peers("SEQS=1,2", "REPS=3", "D=128", "CAUSAL=1", "01_none")
     ok(code == 0, "a right stage: exit 0", stderr)
-    ok(lines[0]["peers"].startswith("PyTorch 0.fake, cuDNN 9.19, FlashAttention-3 of fa3_fwd 0"),
+    ok(lines[0]["peers"].startswith("PyTorch 0.fake, cuDNN 9.19, FlashAttention-3 of fa3_fwd 0, "
+                                    "FlashAttention-4 0"),
        "the first line names the software", lines[0])
     ok(all(list(line) == KEYS for line in lines[1:]), "the others have the keys of the harness")
     ok([line["name"] for line in lines[1:]] ==
-       ["01_none", "FlashAttention-2", "FlashAttention-3", "cuDNN", "FlexAttention", "matmul"] * 2,
+       ["01_none", "FlashAttention-2", "FlashAttention-3", "FlashAttention-4", "cuDNN",
+        "FlexAttention", "matmul"] * 2,
        "each name once a cell, stages first", [line["name"] for line in lines[1:]])
     by_name = {line["name"]: line for line in lines[1:] if line["seq_q"] == 2}
     ok(by_name["FlashAttention-2"]["ms_median"] == 4, "FlashAttention-2 in its better layout")
@@ -74,6 +146,9 @@ def tests():
     ok(by_name["FlashAttention-3"]["ms_median"] == 2 and
        by_name["FlashAttention-3"]["status"] == "pass", "FlashAttention-3 from its package",
        by_name["FlashAttention-3"])
+    ok(by_name["FlashAttention-4"]["ms_median"] == 3 and
+       by_name["FlashAttention-4"]["status"] == "pass", "FlashAttention-4 from its own",
+       by_name["FlashAttention-4"])
     ok(by_name["FlexAttention"]["status"] == "skip" and
        by_name["FlexAttention"]["reason"] == "RuntimeError: no Triton here",
        "a peer that cannot run is skipped with its reason", by_name["FlexAttention"])
@@ -84,13 +159,18 @@ def tests():
     ok(abs(stage["tflops"] - flops / 1e-3 * 1e-12) < 1e-9, "FLOPs of the causal pairs alone", stage)
     ok(abs(by_name["matmul"]["tflops"] - 2 * 8192**3 / 10e-3 * 1e-12) < 1e-9, "of the matrices too")
     ok(stage["max_error"] <= stage["tolerance"] < 0.1, "the stage's error is reported", stage)
+    moved = 32 * 16 * 2 * (4 * 128 * 2 + 4)  # Q, K, V, O and LSE
+    ok(abs(stage["gb_s"] - moved / 1e-3 * 1e-9) < 1e-9 and
+       abs(stage["hbm_share"] * 1000 - stage["gb_s"]) < 1e-9 and
+       by_name["matmul"]["gb_s"] is None and stage["regime"] == "square",
+       "bytes a second, and their part of the memory's peak", stage)
     errors = {name: line["rms_error"] for name, line in by_name.items()}
     ok(all(1e-5 < errors[name] < 1e-3 and by_name[name]["checked_rows"] == 1024 for name in
-           ("01_none", "FlashAttention-2", "FlashAttention-3", "cuDNN")),
+           ("01_none", "FlashAttention-2", "FlashAttention-3", "FlashAttention-4", "cuDNN")),
        "RMS errors of all, small against the harness's truth: the inputs are the same", errors)
     ok(errors["matmul"] is None and errors["FlexAttention"] is None, "but of no others")
     ok((stage["init"], stage["strength"]) == ("normal", None), "inputs are normal")
-    # Entries: a stage, two layouts of three peers, the product; each warmed up 20 times at most.
+    # Entries: a stage, two layouts of four peers, the product; each warmed up 20 times at most.
     early = int(stderr.split("flush: ")[1].split()[0])
     late = peers("SEQS=1,2", "REPS=3", "D=128", "CAUSAL=1", "01_none", FAKE_LATE="2")[2]
     ok(int(late.split("flush: ")[1].split()[0]) > 3 * early,
@@ -108,11 +188,8 @@ def tests():
     ok(code == 0 and len(made) == len(set(made)) == 10 and made[0] == ("normal", None) and
        ("primacy", 100) in made, "INIT=all: ten inputs, each once", f"{made} {stderr}")
 
-    default = subprocess.run(
-        [sys.executable, "-c", "import peers; print(peers.parse(['INIT=all'])[0]['SEQS'])"],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}/reference", "PYTHONDONTWRITEBYTECODE": "1"},
-        text=True, stdout=subprocess.PIPE, check=True).stdout
-    ok(default == "[4096, 16384]\n", "at two lengths, unless SEQS chooses", default)
+    regimes()
+    sustained()
 
     code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", *STAGES)
     status = {line["name"]: (line["status"], line["reason"]) for line in lines[1:]}
@@ -132,19 +209,21 @@ def tests():
     code, lines, stderr = peers("SEQS=1", "REPS=3", "D=64", "CAUSAL=0", "01_none")
     ok(code == 1 and "d64_fp16_full.so" in lines[1]["reason"], "a variant that is not built", lines)
     for argument in "D=96", "SEQS=0", "SEQS=1,x", "REPS=-1", "DTYPE=fp8", "N=5", "INIT=zero", \
-            "STRENGTH=3":
+            "STRENGTH=3", "PEERS=fa5", "REGIME=huge", "SUSTAINED=3":
         code, _, stderr = peers(argument, "01_none")
         ok(code == 64 and f"{argument.split(',')[0]}"[:4] in stderr and "allowed are" in stderr,
            f"{argument}: exit 64 and a sentence", stderr)
-    for packages, reason in (
-            ("0", "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers"),
-            ("broken", "OSError: made for another PyTorch")):
+    for packages, reason, of_fourth in (
+            ("0", "ModuleNotFoundError: no package flash_attn_3, fa3_fwd, xformers",
+             "ModuleNotFoundError: No module named 'flash_attn'"),
+            ("broken", "OSError: made for another PyTorch", "AssertionError: no message")):
         code, lines, stderr = peers("SEQS=1", "REPS=3", "D=128", "CAUSAL=0", "01_none",
                                     FAKE_PACKAGES=packages)
-        skipped = [line for line in lines if line.get("name") == "FlashAttention-3"]
-        ok(code == 0 and "FlashAttention-3" not in lines[0]["peers"] and len(skipped) == 1 and
-           skipped[0]["status"] == "skip" and skipped[0]["reason"] == reason,
+        skipped = {line["name"]: line["reason"] for line in lines if line.get("status") == "skip"}
+        ok(code == 0 and "FlashAttention-3" not in lines[0]["peers"] and
+           skipped["FlashAttention-3"] == reason,
            f"without FlashAttention-3 it is skipped: {reason}", f"{skipped} {stderr}")
+        ok(skipped["FlashAttention-4"] == of_fourth, f"so is the other: {of_fourth}", skipped)
     code, lines, stderr = peers("SEQS=1", "01_none", FAKE_GPUS="0")
     ok(code == 2 and "PyTorch sees 0 GPUs" in stderr and not lines, "no GPU: exit 2", stderr)
 

@@ -152,7 +152,7 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
 static __device__ void tma_load(void *tile, const CUtensorMap *map, uint64_t *barrier, int row,
                                 int head) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%3, %4, %3, %5}], [%2];" ::"r"(shared_address(tile)),
+                 "[%0], [%1, {%3, %4, %5, %3}], [%2];" ::"r"(shared_address(tile)),
                  "l"(map), "r"(shared_address(barrier)), "n"(0), "r"(row), "r"(head)
                  : "memory");
 }
@@ -163,7 +163,7 @@ static __device__ void tma_store(const CUtensorMap *map, const void *tile, int r
                                  int head) {
     asm volatile("{\n.reg .pred one;\nelect.sync _|one, 0xffffffff;\n"
                  "@one cp.async.bulk.tensor.4d.global.shared::cta.bulk_group "
-                 "[%0, {%2, %3, %4, %5}], [%1];\n"
+                 "[%0, {%2, %3, %5, %4}], [%1];\n"
                  "@one cp.async.bulk.commit_group;\n}" ::"l"(map),
                  "r"(shared_address(tile)), "n"(0), "r"(row), "r"(panel), "r"(head)
                  : "memory");
@@ -508,26 +508,19 @@ size_t attention_workspace_bytes(const AttentionProblem *p) {
 }
 
 // A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
-// [heads][D / PANEL][seq][PANEL], of which a box is `panels` panels of `rows` rows of one head.
-static cudaError_t encode_map(CUtensorMap *map, const void *M, int heads, int seq, int rows,
-                              int panels) {
-    void *encode = NULL;
-    cudaDriverEntryPointQueryResult found;
-    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode,
-                                                               12000, cudaEnableDefault, &found);
-    if (error != cudaSuccess) return error;
-    if (!encode) return cudaErrorNotSupported;
+// [D / PANEL][heads][seq][PANEL], of which a box is `panels` panels of `rows` rows of one head.
+static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap *map,
+                           const void *M, int heads, int seq, int rows, int panels) {
     const cuuint64_t row_bytes = D * sizeof(element);
-    const cuuint64_t size[] = {PANEL, (cuuint64_t)seq, D / PANEL, (cuuint64_t)heads};
-    const cuuint64_t stride[] = {row_bytes, PANEL_ROW, row_bytes * seq};
-    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, (cuuint32_t)panels, 1};
+    const cuuint64_t size[] = {PANEL, (cuuint64_t)seq, (cuuint64_t)heads, D / PANEL};
+    const cuuint64_t stride[] = {row_bytes, row_bytes * seq, PANEL_ROW};
+    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, 1, (cuuint32_t)panels};
     const cuuint32_t step[] = {1, 1, 1, 1};
-    const CUresult result = ((PFN_cuTensorMapEncodeTiled_v12000)encode)(
-        map, ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4,
-        (void *)M, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+    return encode(map,
+                  ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                  4, (void *)M, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
@@ -535,14 +528,21 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     (void)workspace;
     const int heads = p->batch * p->heads, kv_heads = p->batch * p->kv_heads;
     const unsigned blocks = ceil_div(p->seq_q, BR) * heads;
+    void *found = NULL;
+    cudaDriverEntryPointQueryResult query;
+    cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                         cudaEnableDefault, &query);
+    if (error != cudaSuccess) return error;
+    if (!found) return cudaErrorNotSupported;
+    const PFN_cuTensorMapEncodeTiled_v12000 encode = (PFN_cuTensorMapEncodeTiled_v12000)found;
     CUtensorMap Q, K, V, O;
-    cudaError_t error = encode_map(&Q, t->Q, heads, p->seq_q, BR, D / PANEL);
-    if (error == cudaSuccess) error = encode_map(&K, t->K, kv_heads, p->seq_kv, BC, D / PANEL);
-    if (error == cudaSuccess) error = encode_map(&V, t->V, kv_heads, p->seq_kv, BC, D / PANEL);
-    if (error == cudaSuccess) error = encode_map(&O, t->O, heads, p->seq_q, 16, 1);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     SHARED_BYTES);
+    if (encode_map(encode, &Q, t->Q, heads, p->seq_q, BR, D / PANEL) ||
+        encode_map(encode, &K, t->K, kv_heads, p->seq_kv, BC, D / PANEL) ||
+        encode_map(encode, &V, t->V, kv_heads, p->seq_kv, BC, D / PANEL) ||
+        encode_map(encode, &O, t->O, heads, p->seq_q, 16, 1))
+        return cudaErrorInvalidValue;
+    error =
+        cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
     if (error != cudaSuccess) return error;
     flash_fwd<<<blocks, THREADS, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, *p);
     return cudaGetLastError();

@@ -27,7 +27,7 @@ typedef __half element;
 constexpr int D = HEAD_DIM;
 constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers per block, 64 query rows each
 constexpr int BC = 128;                          // keys per tile
-constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128;
+constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_THREADS = 128;
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -513,11 +513,10 @@ static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float 
 }
 
 // O_i = inverse * O_i, to the warp's part of sO, and from there to memory by TMA
-static __device__ void store_O(const CUtensorMap *O, unsigned char *sO, int row,
+static __device__ void store_O(const CUtensorMap *O, unsigned char *sO,
                                const float (&O_i)[D / 8][4], const float (&inverse)[2],
-                               const Tile &t, int lane) {
-    unsigned char *to = sO + row * D * sizeof(element); // [16, D] in panels
-    const unsigned at = shared_address(to + tile_at(16, lane % 16, lane / 16 * VECTOR) * 2);
+                               const Tile &t, int row, int lane) {
+    const unsigned at = shared_address(sO + tile_at(16, lane % 16, lane / 16 * VECTOR) * 2);
     tma_store_wait(); // WAR: the warp's part of sO, by the copy engine
     __syncwarp();
     for (int n = 0; n < D / 8; n += 2) {
@@ -531,7 +530,7 @@ static __device__ void store_O(const CUtensorMap *O, unsigned char *sO, int row,
     __syncwarp(); // RAW: the warp's part of sO, by the copy engine
     const int first_row = same(t.first_row), head = same(t.head);
     for (int panel = 0; panel < D / PANEL; panel++)
-        tma_store(O, to + panel * 16 * PANEL_ROW, first_row, panel, head);
+        tma_store(O, sO + panel * 16 * PANEL_ROW, first_row + row, panel, head);
 }
 
 // Partial results of pieces: O_i not divided by l_i, and cm_i, l_i. Number `row` is of
@@ -762,7 +761,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
             if (PIECES)
                 store_part(parts, done, O_i, p, part(n - 1), part_row(n - 1), lane);
             else
-                store_O(&O, sO, warp_row, O_i, inverse, part(n - 1), lane);
+                store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, part(n - 1), 0,
+                        lane);
             mbarrier_arrive(&ring_tile.empty[(n - 1) % TILES], 0); // every thread has read it
             clear(O_i);
         }
@@ -777,12 +777,15 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     if (PIECES)
         store_part(parts, rows, O_i, p, part(n), part_row(n), lane);
     else
-        store_O(&O, sO, warp_row, O_i, inverse, part(n), lane);
+        store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, part(n), 0, lane);
     tma_store_wait();
 }
 
 const AttentionKernel attention_kernels[] = {
-    {"flash_fwd", (const void *)flash_fwd<false>, MAX_THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
+    {"flash_fwd", (const void *)flash_fwd<false>, MAX_THREADS, SHARED_BYTES},
+    {"flash_fwd_pieces", (const void *)flash_fwd<true>, MAX_THREADS, SHARED_BYTES},
+    {"merge", (const void *)merge, MERGE_THREADS, 0},
+    {NULL, NULL, 0, 0}};
 
 // Consumer warpgroups: short causal problems waste less of tiles of 128 rows than of 192.
 static int warpgroups_for(const AttentionProblem *p) {
@@ -899,7 +902,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
         <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
     error = cudaGetLastError();
     if (error != cudaSuccess) return error;
-    merge<<<ceil_div(tiles * BR, 4), 128, 0, stream>>>((element *)t->O, t->LSE, parts, plan, BR,
-                                                       *p);
+    merge<<<ceil_div(tiles * BR, MERGE_THREADS / 32), MERGE_THREADS, 0, stream>>>(
+        (element *)t->O, t->LSE, parts, plan, BR, *p);
     return cudaGetLastError();
 }

@@ -5,8 +5,12 @@
 #
 # Writes notes/results/DEVICE.jsonl, .md, .svg and _ladder.svg, each whole or not at all, and prints
 # the table (FORMAT=json: the lines). What restricts the run is in the name: nvidia_h200_bf16_d64.
-#   PEERS=1     also the attention of PyTorch and FlashAttention-3, where python3 (PYTHON=...) can
-#               import them
+#   PEERS=1     also the attention of PyTorch and FlashAttention-3 and 4, where python3 (PYTHON=...)
+#               can import them; PEERS=fa3,cudnn: some of them (reference/peers.py)
+#   REGIME=...  other shapes than the square ones (common/cli/regimes.h); all: all regimes. Table
+#               and plot are by regime then: DEVICE_decode.jsonl, .md and .svg, DEVICE_regimes.* of
+#               all
+#   SUSTAINED=1 each for a second back to back, with SM clock and power beside it
 #   INIT=all    the time on one input after the other over that on normal ones, and the error:
 #               DEVICE_inputs.jsonl and .md
 #   RESULTS=... the file of JSON lines to write instead
@@ -19,12 +23,14 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 program=$1
 shift
 options=() stages=() asked=() suffix='' gpu=0 peers=0 format=text results=''
+chosen=() seed=1 sustained=0
 for argument in "$@"; do
     [[ $argument != *=* || $argument == RESULTS=* ]] || asked+=("$argument")
     case $argument in
         *=) ;;
         PEERS=0 | PEERS=1) peers=${argument#*=} ;;
-        PEERS=*) echo "$argument: allowed are 0 and 1" >&2 && exit 64 ;;
+        PEERS=[a-z]*) peers=1 chosen=("$argument") ;;
+        PEERS=*) echo "$argument: allowed are 0, 1 and names such as fa3,cudnn" >&2 && exit 64 ;;
         RESULTS=*.jsonl) results=${argument#*=} ;;
         RESULTS=*) echo "$argument: allowed is a name that ends in .jsonl" >&2 && exit 64 ;;
         FORMAT=*) format=${argument#*=} options+=("$argument") ;;
@@ -39,21 +45,29 @@ for argument in "$@"; do
             suffix+=_$(tr -cd 'a-z0-9.' <<<"${argument#*=}")
             options+=("$argument")
             ;;
+        SEED=*) seed=${argument#*=} options+=("$argument") ;;
+        REGIME=square | SUSTAINED=0) options+=("$argument") ;;
+        REGIME=all) suffix+=_regimes options+=("$argument") ;;
+        REGIME=*) suffix+=_$(tr -cd 'a-z0-9' <<<"${argument#*=}") options+=("$argument") ;;
+        SUSTAINED=*) sustained=1 suffix+=_sustained options+=("$argument") ;;
         SEQS=*) suffix+=_part options+=("$argument") ;;
         *=*) options+=("$argument") ;;
         */work/*) suffix+=_work stages+=("$argument") ;; # a learner's kernel
         *) stages+=("$argument") ;;
     esac
 done
+[[ $suffix != *_random* ]] || suffix=${suffix/_random/_random$(tr -cd 0-9 <<<"$seed")}
 for goal in ${GOALS:-}; do [[ $goal != stage* ]] || suffix+=_$goal; done
 
 # shellcheck source=tools/bench/about.sh
 source "$root/tools/bench/about.sh"
 
-# watch_clocks: the GPU's load and clock, once a second, until it is stopped.
+# watch_clocks: the GPU's load and clock, once a second, until it is stopped; of a sustained run ten
+# times a second with time and power.
 watch_clocks() {
-    exec nvidia-smi -i "$gpu" --query-gpu=utilization.gpu,clocks.sm --format=csv,noheader,nounits \
-        -l 1
+    local fields=utilization.gpu,clocks.sm often=(-l 1)
+    [ $sustained = 0 ] || { fields+=,timestamp,power.draw.instant && often=(-lms 100); }
+    exec nvidia-smi -i "$gpu" --query-gpu=$fields --format=csv,noheader,nounits "${often[@]}"
 }
 
 # clocks FILE: the limits, and the range of clocks seen under load.
@@ -71,7 +85,7 @@ if [ "$peers" = 1 ]; then
     python=${PYTHON:-python3}
     if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
         export CUDART=${CUDA_LIB:+$CUDA_LIB/}libcudart.so
-        run=("$python" "$root/reference/peers.py" "${options[@]}" "${stages[@]}")
+        run=("$python" "$root/reference/peers.py" "${chosen[@]}" "${options[@]}" "${stages[@]}")
     else
         echo "PEERS=1: $python has no PyTorch that sees the GPU (set PYTHON): the ladder alone." >&2
     fi
@@ -86,6 +100,11 @@ trap 'exit 130' INT TERM
 code=0
 "${run[@]}" >"$scratch/lines" || code=$?
 if [ $code -gt 1 ] || [ ! -s "$scratch/lines" ]; then exit $code; fi
+if [ $sustained = 1 ]; then
+    awk -F ', *' -f "$root/tools/plot/field.awk" -f "$root/tools/bench/clocks.awk" \
+        "$scratch/clocks" "$scratch/lines" >"$scratch/with_clocks"
+    mv "$scratch/with_clocks" "$scratch/lines"
+fi
 
 {
     about "$device" "$(clocks "$scratch/clocks")" "${GOALS:-bench}" "${asked[@]}"

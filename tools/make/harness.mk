@@ -17,9 +17,9 @@ build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/attention-sim)
 
 # The inputs and the truth as a library, for reference/peers.py.
-TRUTH_SOURCES := $(foreach s,cli/library cli/options truth/init truth/model_inputs truth/inputs \
-    truth/rows truth/oracle truth/check truth/problem base/element base/generator base/parallel \
-    base/error,common/$s.c)
+TRUTH_SOURCES := $(foreach s,cli/library cli/regimes cli/options truth/init truth/model_inputs \
+    truth/inputs truth/rows truth/oracle truth/check truth/problem base/element base/generator \
+    base/parallel base/error,common/$s.c)
 export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "link  $@" >&2

@@ -6,7 +6,7 @@ CAUSAL ?= 0
 DEVICE ?= auto
 GPU ?= 0
 OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS \
-           GRID RUNS LIMIT SECONDS
+           GRID RUNS LIMIT SECONDS REGIME SUSTAINED
 
 # make itself would pass over a misspelt variable in silence, such as n=300.
 GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\

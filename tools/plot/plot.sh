@@ -3,8 +3,8 @@
 #
 #   tools/plot/plot.sh NAME.jsonl        of a bench: writes NAME.md, NAME.svg (lines over the
 #                                        sequence length) and NAME_ladder.svg (one bar a stage);
-#                                        of a roofline: NAME.md and NAME.svg; of several inputs
-#                                        (INIT=all): NAME.md alone
+#                                        of a roofline, of regimes and of a sustained bench: NAME.md
+#                                        and NAME.svg; of several inputs (INIT=all): NAME.md alone
 #
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
 # only the plots need, or if nothing was timed; 1 if the lines are no results; 64 bad usage.
@@ -29,6 +29,10 @@ if grep -q '"hbm_bytes":' "$lines"; then
     read_with ../roofline/roofline.awk json.awk ../roofline/roofline_table.awk >"$scratch/table"
     read_with ../roofline/roofline.awk json.awk ../roofline/roofline_data.awk >"$scratch/data"
     plots=(../roofline/roofline)
+elif grep -qE '"regime":"([^s]|sm)|"sustained":[0-9]' "$lines"; then
+    read_with ../bench/regimes.awk json.awk ../bench/regimes_table.awk >"$scratch/table"
+    read_with ../bench/regimes.awk json.awk ../bench/regimes_data.awk >"$scratch/data"
+    plots=(../bench/regimes)
 elif [ "$(grep -o '"init":"[a-z]*","strength":[^,]*' "$lines" | sort -u | wc -l)" -gt 1 ]; then
     read_with inputs.awk json.awk inputs_table.awk >"$scratch/table"
     plots=()

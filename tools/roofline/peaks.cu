@@ -5,8 +5,8 @@
 //
 //   peak_hbm    reads of 16 bytes a thread over a quarter of the free memory, each byte once
 //   peak_fma    fma.rn.f32, eight independent chains a thread
-//   peak_mma    mma.sync.m16n8k16, fp16 with fp32 sums: operands in registers (stages 08 to 13)
-//   peak_wgmma  wgmma.m64n256k16, the same types: operands in shared memory (stages 14 to 16);
+//   peak_mma    mma.sync.m16n8k16, fp16 with fp32 sums: operands in registers (stages 08 to 11)
+//   peak_wgmma  wgmma.m64n256k16, the same types: operands in shared memory (stages 12 to 16);
 //               null where there is no wgmma
 //
 // Each is the median of launches over about half a second, as warm as the stages are when they are

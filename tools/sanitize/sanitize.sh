@@ -5,13 +5,15 @@
 #   tools/sanitize/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
 # The shapes are small and ragged unless KEYs say otherwise, because every access is watched. One
-# has enough keys that every stage uses its buffers twice, one has blocks whose rows see no key.
+# has enough keys that every stage uses its buffers twice, one has blocks whose rows see no key, one
+# has few queries, for which the last stage cuts the keys into pieces.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
 
 program=$1
 shift
-shapes=("B=1 H=2 HKV=1 N=130 NKV=400" "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1")
+shapes=("B=1 H=2 HKV=1 N=130 NKV=400" "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1"
+    "B=1 H=3 HKV=1 N=9 NKV=1700")
 
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
 watch() {

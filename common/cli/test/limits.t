@@ -85,8 +85,7 @@ stage=10_lean
 plant $stage 's/scale_i\[2\];/scale_i[2], m_i[2];/
     s/rows.l_i\[h\] = 0;/& rows.m_i[h] = -CUDART_INF_F;/
     s/float m_new = -CUDART_INF_F;/float m_new = rows.m_i[h];/
-    s/fmaxf(old, c \* row_max(m_new))/c * (rows.m_i[h] = row_max(m_new))/
-    s/\(old == .*\) ? 1 : exp2_approx(\(.*cm_new\))/exp2_approx(\1 ? 0 : \2)/' &&
+    s/fmaxf(rows.cm_i\[h\], c \* row_max(m_new))/c * (rows.m_i[h] = row_max(m_new))/' &&
     simulate "${shape[@]}" "$work/$stage"
 verdict $? "$stage with cm_i - c m_i is right if the product is rounded"
 SIM_FMA=fused simulate "${shape[@]}" "$work/$stage"

@@ -70,9 +70,9 @@ verdict $? "stdout is three objects and nothing else"
 if command -v python3 >/dev/null; then
     python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
 import json, sys
-keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d init
-strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops registers
-threads shared_bytes spill_bytes counters""".split()
+keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d regime init
+strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops gb_s
+hbm_share sustained began ended registers threads shared_bytes spill_bytes counters""".split()
 for line in open(sys.argv[1]):
     assert list(json.loads(line)) == keys, line
 PYTHON
@@ -192,12 +192,27 @@ exits 0 "bench" 'd128_fp16_causal seq     1  sink 30 0.002237 SKIP' '"tflops":0.
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 4 ] && [ "$(wc -l <"$work/out")" -eq 4 ]
 verdict $? "an object for each mask and stage"
 FAKE_MEMORY=1000 run attention bench REPS=1 INIT=all D=128 CAUSAL=0 01_none
-exits 2 "all inputs at two lengths" 'seq 4096, normal: ' 'seq 4096, sink 30: ' \
-    'seq 16384, primacy 100: '
-[ "$(grep -c '^seq ' "$work/err")" -eq 20 ]
+exits 2 "all inputs at two lengths" 'seq  4096 normal: ' 'seq  4096 sink 30: ' \
+    'seq 16384 primacy 100: '
+[ "$(grep -c 'seq ' "$work/err")" -eq 20 ]
 verdict $? "and no other"
 run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
-exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' '"d":128,"init":"ramp",'
+exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' \
+    '"d":128,"regime":"square","init":"ramp",'
+run attention bench SEQS=1 D=128 CAUSAL=1 SUSTAINED=1 01_none
+exits 0 "bench, sustained" '"ms_median":60,"ms_min":60,' '"sustained":1,"began":"20'
+[ "$(grep -c '"began":"20.*","ended":"20' "$work/out")" -eq 1 ]
+verdict $? "from one time to another"
+run attention bench SEQS=1 D=128 CAUSAL=1 REPS=1 01_none
+exits 0 "one at a time" '"sustained":null,"began":null,"ended":null,' '"regime":"square",' \
+    '"gb_s":4.49140053,"hbm_share":0.00449140053,'
+run attention bench REGIME=decode D=64 01_none
+exits 1 "another regime" '"regime":"decode",' \
+    'decode  d64_fp16_full    B=8 H=32 HKV=8 N=1 NKV=8192  FAIL'
+run attention bench REGIME=prefill CAUSAL=0 01_none
+exits 64 "a regime without such a shape" 'REGIME=prefill has no shape with this D and CAUSAL'
+run attention run REGIME=gqa 01_none
+exits 64 "a regime in run" 'REGIME: allowed with bench, not with run'
 run attention bench N=100 01_none
 exits 64 "bench with a length" 'bench chooses the shapes itself'
 run attention-sim bench SEQS=1 01_none

@@ -72,6 +72,8 @@ static void bad_values(void) {
     refuses("LSE=2", "0|1");
     refuses("COUNTERS=all", "table|full|source|html");
     refuses("GRID=huge", "full|small|big");
+    refuses("REGIME=huge", "square|gqa|ragged|prefill|small|chunk|decode|random|all");
+    refuses("SUSTAINED=3", "0|1|2|5|10|30");
     refuses("SEQS=512,,1024", "1 to 16384");
     refuses("SEQS=32768", "1 to 16384");
     refuses("COLOUR=red", "B H HKV N NKV D CAUSAL DTYPE INIT");
@@ -140,7 +142,7 @@ static void strengths(void) {
        "INIT=sink STRENGTH=30 in any order");
     ok(options_parse(1, (char *[]){"INIT=primacy"}, &options, &error) &&
            options_inputs(&options, &one, &count)->strength == 20 &&
-           options_one_init(&options, "run", &error),
+           options_one_problem(&options, "run", &error),
        "a strength that is not set is that of the init");
     ok(!options_parse(2, (char *[]){"INIT=ramp", "STRENGTH=5"}, &options, &error) &&
            error.status == STATUS_USAGE && strstr(error.text, "STRENGTH=5") &&
@@ -152,9 +154,21 @@ static void strengths(void) {
     ok(options_parse(1, (char *[]){"INIT=all"}, &options, &error) &&
            options_inputs(&options, &one, &count) == model_bench_inputs(&count) && count > 1,
        "INIT=all is the list of a bench");
-    ok(!options_one_init(&options, "grid", &error) && error.status == STATUS_USAGE &&
+    ok(!options_one_problem(&options, "grid", &error) && error.status == STATUS_USAGE &&
            strstr(error.text, "INIT=all: grid takes"),
        "and of nothing else: %s", error.text);
+}
+
+static void of_bench(void) {
+    static char *const arguments[] = {"REGIME=gqa", "SUSTAINED=1"};
+    for (int i = 0; i < 2; i++) {
+        Options options;
+        Error error = {0};
+        ok(parse(arguments[i], &options, &error) && !options_one_problem(&options, "run", &error) &&
+               error.status == STATUS_USAGE &&
+               strstr(error.text, "allowed with bench, not with run"),
+           "%s is of bench alone: %s", arguments[i], error.text);
+    }
 }
 
 int main(void) {
@@ -165,6 +179,7 @@ int main(void) {
     defaults();
     good_values();
     strengths();
+    of_bench();
     ok(!options_parse(2, (char *[]){"FORMAT=json", "COUNTERS=html"}, &options, &error),
        "refuses JSON and a page on one stdout");
     ok(options_parse(1, (char *[]){"HKV=2"}, &options, &error) &&

@@ -7,7 +7,9 @@ static char text[16384];
 
 static const char *json_of(const Device *device, const Result *result) {
     const TrialSetup setup = {.problem = {{4, 16, 2, 100, 200, 0.125f}, 64, TYPE_BF16, true},
-                              .init = result->timed ? INIT_SINK : INIT_NORMAL};
+                              .init = result->timed ? INIT_SINK : INIT_NORMAL,
+                              .timing = {.sustained = result->timed ? 2 : 0},
+                              .regime = result->timed ? "gqa" : NULL};
     memset(text, 0, sizeof text);
     FILE *out = fmemopen(text, sizeof text, "w");
     report_json(out, device, &setup, result);
@@ -16,7 +18,7 @@ static const char *json_of(const Device *device, const Result *result) {
 }
 
 static void full_object(void) {
-    const Device device = {.name = "A \"GPU\"\\\n", .simulated = true};
+    const Device device = {.name = "A \"GPU\"\\\n", .simulated = true, .peak_gb_s = 10};
     const Counters counters = {.warp_instructions = 1,
                                .lane_instructions = 2,
                                .mma_instructions = 3,
@@ -34,17 +36,24 @@ static void full_object(void) {
         .checked_rows = 99,
         .resources = {128, 256, 49152, 0},
         .timed = true,
-        .times = {10, 2.0, 1.5, 0.01},
+        .times = {.count = 10,
+                  .median = 2.0,
+                  .min = 1.5,
+                  .spread = 0.01,
+                  .began = {"2026/01/31 12:00:00.000"},
+                  .ended = {"2026/01/31 12:00:02.000"}},
         .counted = true,
         .counters = counters};
     is_text(json_of(&device, &result),
             "{\"stage\":7,\"name\":\"07_swizzle\",\"device\":\"A \\\"GPU\\\"\\\\\\u000a\","
             "\"simulated\":true,\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,"
-            "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"sink\","
-            "\"strength\":12,\"status\":\"pass\","
+            "\"kv_heads\":2,\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"regime\":\"gqa\","
+            "\"init\":\"sink\",\"strength\":12,\"status\":\"pass\","
             "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,"
             "\"rms_error\":0.25,\"checked_rows\":99,"
-            "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"registers\":128,"
+            "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"gb_s\":1.0368,"
+            "\"hbm_share\":0.10368,\"sustained\":2,\"began\":\"2026/01/31 12:00:00.000\","
+            "\"ended\":\"2026/01/31 12:00:02.000\",\"registers\":128,"
             "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
             "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
             "\"barriers\":4,\"divergent_branches\":5,\"global_load_requests\":6,"
@@ -67,11 +76,12 @@ static void empty_object(void) {
     is_text(json_of(&device, &result),
             "{\"stage\":null,\"name\":\"mine\",\"device\":\"H200\",\"simulated\":false,"
             "\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,\"kv_heads\":2,"
-            "\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"init\":\"normal\","
-            "\"strength\":null,\"status\":\"fail\",\"reason\":\"a reason\","
+            "\"seq_q\":100,\"seq_kv\":200,\"d\":64,\"regime\":null,"
+            "\"init\":\"normal\",\"strength\":null,\"status\":\"fail\",\"reason\":\"a reason\","
             "\"max_error\":null,\"tolerance\":0.5,\"rms_error\":null,"
             "\"checked_rows\":4,\"ms_median\":null,"
-            "\"ms_min\":null,\"tflops\":null,\"registers\":null,\"threads\":null,"
+            "\"ms_min\":null,\"tflops\":null,\"gb_s\":null,\"hbm_share\":null,"
+            "\"sustained\":null,\"began\":null,\"ended\":null,\"registers\":null,\"threads\":null,"
             "\"shared_bytes\":null,\"spill_bytes\":null,\"counters\":null}\n",
             "everything absent, and a NaN");
 }
@@ -82,11 +92,14 @@ static void table(void) {
     const Result results[] = {
         {.stage = {.name = "01_slow"},
          .timed = true,
-         .times = {9, 2.0, 1.9, 0.02},
+         .times = {.count = 9, .median = 2.0, .min = 1.9, .spread = 0.02},
          .checked = true},
         {.stage = {.name = "02_bad"}, .status = STATUS_FAIL, .reason = "it is wrong"},
         {.stage = {.name = "03_skip"}, .status = STATUS_SKIP, .reason = "not here"},
-        {.stage = {.name = "04_fast"}, .timed = true, .times = {9, 0.5, 0.5, 0}, .checked = true}};
+        {.stage = {.name = "04_fast"},
+         .timed = true,
+         .times = {.count = 9, .median = 0.5, .min = 0.5},
+         .checked = true}};
     memset(text, 0, sizeof text);
     FILE *out = fmemopen(text, sizeof text, "w");
     report_table(out, &device, &p, results, 4);

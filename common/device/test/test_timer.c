@@ -1,5 +1,5 @@
 /* Catches: a median, minimum or spread that is computed wrongly; a time that is called stable while
- * it still wanders, or never. */
+ * it still wanders, or never; a sustained run that never gets longer, or is far too long. */
 #include "device/timer.h"
 #include "test/tap.h"
 
@@ -20,5 +20,11 @@ int main(void) {
     ok(!times_stable(quiet, 5), "five samples are too few");
     ok(times_stable(quiet, 20), "twenty with a noise of 0.6%% are enough");
     ok(!times_stable(wild, 100), "a hundred with a noise of 60%% are not");
+
+    ok(sustained_count(1, 1, 1000) == 10, "after one launch ten");
+    ok(sustained_count(1000, 500, 1000) == 2100, "with half of the time twice as many and 5%%");
+    ok(sustained_count(1, 999, 1000) == 2 && sustained_count(100, 999.9f, 1000) > 100,
+       "always more than before");
+    ok(sustained_count(5, 0, 1000) == 50, "a time of 0 is no division by it");
     return done_testing();
 }

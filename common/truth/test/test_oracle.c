@@ -191,8 +191,8 @@ static void long_heads(void) {
     inputs_free(&inputs);
 }
 
-/* A key of weight 2^-15, whose V is all that there is in O: stage 13 keeps P at a sixteenth of w,
- * where fp16 numbers are 2^-24 apart. */
+/* A key of weight 2^-15, whose V is all that there is in O: fp16 numbers are 2^-24 apart where w is
+ * rounded, and 2^-21 where O is. */
 static void light_keys(void) {
     const Problem p = {{1, 1, 1, 1, 2, 1}, 1, TYPE_FP16, false};
     Inputs inputs;
@@ -204,13 +204,13 @@ static void light_keys(void) {
     inputs.Q[0] = element_from_float(TYPE_FP16, 1);
     for (int j = 0; j < 2; j++) {
         inputs.K[j] = element_from_float(TYPE_FP16, (float)j * -10.375f);
-        inputs.V[j] = element_from_float(TYPE_FP16, (float)j);
+        inputs.V[j] = element_from_float(TYPE_FP16, (float)j * 16);
     }
     oracle_create(&p, 1, &inputs, &rows, &truth, &error);
-    const double w = exp(-10.375), low_w = rint(w / 16 * 0x1p24) * 0x1p-24 * 16;
-    is_near(truth.O[0], w / (1 + w), 1e-15, "a light key in the truth");
-    is_near(truth.low_O[0], low_w / (1 + w), 0x1p-26, "and rounded at a sixteenth");
-    ok(fabs(truth.low_O[0] - truth.O[0]) > 0x1p-24, "which costs it bits");
+    const double w = exp(-10.375), low_w = rint(w * 0x1p24) * 0x1p-24;
+    is_near(truth.O[0], 16 * w / (1 + w), 1e-15, "a light key in the truth");
+    is_near(truth.low_O[0], 16 * low_w / (1 + w), 0x1p-24, "and with its weight rounded");
+    ok(fabs(truth.low_O[0] - truth.O[0]) > 0x1p-22, "which costs it bits");
     oracle_free(&truth);
     rows_free(&rows);
     inputs_free(&inputs);

@@ -3,8 +3,9 @@
 # Python and Nsight Compute.
 # Catches: a results file half-written or replaced by a restricted run, a lost failure, a wrong mean
 # or least ratio, a time or an error of another input, a missing gnuplot or PyTorch that ends the
-# bench, a plot that is not drawn; a counter lost or of one kernel alone, a wrong intensity, a
-# profiler that counts nothing.
+# bench, a plot that is not drawn; a regime lost, a ratio to a peer that is not the fastest of its
+# cell, a clock or power of another time, a sustained number that does not say so; a counter lost or
+# of one kernel alone, a wrong intensity, a profiler that counts nothing.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d)
@@ -29,6 +30,12 @@ case $* in
 *query-gpu=name*) echo 'NVIDIA "Fake" 9' ;;
 *driver_version*) echo 999.01 ;;
 *clocks.max*) echo '1980, 3201, 700.00' ;;
+*timestamp*power.draw.instant*-lms*)
+    for second in 0:100 1:600 2:700 3:200; do
+        echo "100, $((1000 + 100 * ${second%:*})), 2026/01/31 12:00:0${second%:*}.500, ${second#*:}"
+    done
+    exec sleep 60
+    ;;
 *utilization*) printf '100, 1500\n100, 1700\n3, 345\n'; exec sleep 60 ;;
 *) echo 'GPU 0' ;;
 esac
@@ -171,6 +178,83 @@ sed -i '/"normal"/d' "${stem}_inputs.jsonl"
 run "$plot" "${stem}_inputs.jsonl"
 ok "and says which it is" grep -qF "hidden size 2048, inputs sink 12" "${stem}_inputs.md"
 
+# ---- regimes -------------------------------------------------------------------------------------
+# Two cells of decode, where a stage takes 10 and 20 us and its peers 20, 5 and 15, 30; one of gqa,
+# where a peer is left out; the product of matrices is no peer.
+cat >"$work/regimes" <<'END'
+#!/bin/bash
+[ "$1" != -c ] || exit 0
+echo "regimes $*" >&2
+sustained=null began=null ended=null
+[[ $* != *SUSTAINED=1* ]] || sustained=1 began='"2026/01/31 12:00:01.000"' \
+    ended='"2026/01/31 12:00:03.000"'
+line() { # stage name regime keys status reason us GB/s share
+    local ms=null tflops=null
+    [ "$7" = null ] || { ms=$(awk "BEGIN { print $7 / 1000 }") && tflops=$((60 / $7)); }
+    printf '{"stage":%s,"name":"%s","device":"Fake","dtype":"bf16","causal":false,' "${@:1:2}"
+    printf '"d":128,"batch":1,"heads":32,"kv_heads":8,"seq_q":1,'
+    printf '"regime":"%s","seq_kv":%d,' "${@:3:2}"
+    printf '"init":"normal","strength":null,"status":"%s","reason":%s,' "${@:5:2}"
+    printf '"ms_median":%s,"tflops":%s,"gb_s":%s,"hbm_share":%s,' "$ms" "$tflops" "${@:8:2}"
+    printf '"sustained":%s,"began":%s,"ended":%s}\n' "$sustained" "$began" "$ended"
+}
+[[ $* != *SUSTAINED=1* ]] || sleep 1
+line 16 16_persistent decode 2048 pass null 10 1000 0.25
+line null One decode 2048 pass null 20 500 0.125
+line null Other decode 2048 pass null 5 2000 0.5
+line null matmul decode 2048 pass null 1 null null
+line 16 16_persistent decode 8192 pass null 20 2000 null
+line null One decode 8192 pass null 15 2500 null
+line null Other decode 8192 pass null 30 1300 null
+line null matmul decode 8192 pass null 1 null null
+[[ $* == *REGIME=all* ]] || exit 0
+line 16 16_persistent gqa 64 pass null 10 1 0.1
+line null One gqa 64 skip '"its mask is another"' null null null
+line null Other gqa 64 pass null 12 1 0.1
+END
+chmod +x "$work/regimes"
+PYTHON=$work/regimes run "$bench" "$work/program" PEERS=fa3,cudnn REGIME=decode DTYPE=bf16 a
+ok "PEERS names some, REGIME goes on to Python" \
+    says "reference/peers.py PEERS=fa3,cudnn REGIME=decode DTYPE=bf16 a"
+ok "a regime has a name of its own" [ -f "${stem}_decode_bf16.jsonl" ]
+ok "its title, too" says '# NVIDIA "Fake" 9: bf16, decode'
+where='d128 full, B=1 H=32 HKV=8 N=1 NKV='
+ok "the fastest peer of each cell, then each peer" says \
+    "| decode | 16_persistent | 2 | **0.61** | 0.50 | ${where}2048 | 1.22 [0.75] | 0.87 [0.50] |"
+ok "the speed of every cell" says "| ${where}8192 | 3 | 4 | 2 | 60 | 0.75 |"
+ok "time, bytes and their part of the roof" says \
+    "${where}2048 | 10 µs, 1000 GB/s, 25% | 20 µs, 500 GB/s, 12% | 5 µs, 2000 GB/s, 50% |  |"
+ok "or without it, where it is not known" says "| 20 µs, 2000 GB/s | 15 µs, 2500 GB/s |"
+ok "one at a time, it says" says "One repetition at a time:"
+ok "not sustained" [ "$(grep -ci sustained "$work/out")" -eq 0 ]
+PYTHON=$work/regimes run "$bench" "$work/program" PEERS=1 REGIME=all a
+ok "REGIME=all: every regime" says "| gqa | 16_persistent | 1 | **1.20** | 1.20 | ${where}64 | |"
+ok "and who is left out, why" says \
+    "- gqa: One, first at ${where}64: SKIP: its mask is another"
+ok "bytes where HBM is the roof, not elsewhere" [ "$(grep -c 'microseconds' "$work/out")" -eq 1 ]
+if command -v gnuplot >/dev/null; then
+    for text in '</svg>' 16_persistent Other 'd128 full 1x32/8 1x8192' decode gqa GB/s; do
+        ok "the plot has $text" grep -qF "$text" "${stem}_regimes.svg"
+    done
+    ok "and no ladder" [ ! -e "${stem}_regimes_ladder.svg" ]
+else
+    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+fi
+PYTHON=$work/regimes run "$bench" "$work/program" PEERS=1 REGIME=decode SUSTAINED=1 a
+ok "a sustained run has a name of its own" [ -f "${stem}_decode_sustained.jsonl" ]
+ok "clock and power of its time, not of another" grep -q \
+    '"ended":"2026/01/31 12:00:03.000","sm_mhz":1150,"watts":650}' "${stem}_decode_sustained.jsonl"
+ok "in the table" says "NKV=2048 | 1150 MHz, 650 W | 1150 MHz, 650 W |"
+ok "which says that it is sustained" says "| decode, sustained | 16_persistent | 2 | **0.61** |"
+ok "and how" says "Sustained: each runs back to back for 1 s"
+ok "not one at a time" [ "$(grep -c 'One repetition' "$work/out")" -eq 0 ]
+cat "${stem}_decode_bf16.jsonl" "${stem}_decode_sustained.jsonl" >"$work/both.jsonl"
+run "$plot" "$work/both.jsonl"
+grep -qF '| decode | 16' "$work/both.md" && grep -qF '| decode, sustained | 16' "$work/both.md"
+ok "a file of both kinds keeps them apart" [ $? -eq 0 ]
+run "$bench" "$work/program" REGIME=random SEED=7 a
+ok "random shapes are named by their seed" [ -f "${stem}_random7.jsonl" ]
+
 # ---- what goes wrong -----------------------------------------------------------------------------
 rm -r "$work/tree/notes"
 NO_GPU=1 run "$bench" "$work/program" a
@@ -196,6 +280,7 @@ ok "the table is there" [ -f "$stem.md" ]
 ok "the plot is not" [ ! -e "$stem.svg" ]
 run "$bench" "$work/program" PEERS=2 a
 ok "PEERS=2: exit 64" [ $code -eq 64 ]
+ok "and what is allowed" says "PEERS=2: allowed are 0, 1 and names such as fa3,cudnn"
 run "$bench" "$work/program" RESULTS=x a
 ok "RESULTS=x: exit 64" [ $code -eq 64 ]
 

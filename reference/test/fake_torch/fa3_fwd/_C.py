@@ -11,8 +11,8 @@ if os.environ.get("FAKE_PACKAGES") == "broken":
 
 
 def fwd(Q, K, V, is_causal, num_splits):
-    assert num_splits == 1
-    torch.state["ms"] += 1
+    assert num_splits == 0  # as many as it sees fit
+    torch.state["ms"] += 2
     Q, K, V = (x.transpose(1, 2) for x in (Q, K, V))
     return torch.exact(Q, K, V, is_causal).transpose(1, 2), None
 

@@ -1,11 +1,14 @@
 """As much of PyTorch as reference/peers.py asks for, on NumPy and without a GPU.
 
-Time does not pass by itself: each kind of work takes a fixed number of milliseconds. Of the two
-layouts FlashAttention-2 is faster with [batch, seq, heads, d], cuDNN with [batch, heads, seq, d],
-FlashAttention-3 (the module fa3_fwd._C beside this one) with either; FlexAttention cannot run.
+Time does not pass by itself: each kind of work takes a fixed number of milliseconds, a stage one.
+Of the two layouts FlashAttention-2 is faster with [batch, seq, heads, d], cuDNN with [batch, heads,
+seq, d], FlashAttention-3 and 4 (the modules fa3_fwd._C and flash_attn.cute beside this one) with
+either; FlexAttention cannot run. The causal masks of the first two are aligned top-left, and they
+are never asked for one where that matters. More than half a second in one piece makes the GPU so
+hot that it takes twice as long.
 
     FAKE_GPUS=0    no GPU    FAKE_LATE=n    the first n repetitions find the GPU idle
-    FAKE_PACKAGES=0, broken    no FlashAttention-3, or one that cannot be imported
+    FAKE_PACKAGES=0, broken    no FlashAttention-3 or 4, or ones that do not work
 """
 import os
 import sys
@@ -15,7 +18,7 @@ import numpy as np
 
 __version__ = "0.fake"
 float16, bfloat16, uint8 = np.float16, np.float32, np.uint8
-state = {"ms": 0.0, "late": int(os.environ.get("FAKE_LATE", 0)), "writes": 0}
+state = {"ms": 0, "late": int(os.environ.get("FAKE_LATE", 0)), "writes": 0}
 
 
 class Tensor:
@@ -85,7 +88,7 @@ class no_grad:
         return self
 
     def __exit__(self, *_):
-        print(f"flush: {state['writes']} writes", file=sys.stderr)
+        print(f"flush: {state['writes']} writes, time: {state['ms']} ms", file=sys.stderr)
 
 
 class Event:
@@ -104,7 +107,8 @@ class Event:
         state["ms"] += 1
 
     def elapsed_time(self, stop):
-        return stop.ms - self.ms + 1
+        ms = stop.ms - self.ms
+        return 2 * ms if ms > 500 else ms
 
 
 def randn(_shape, device):
@@ -121,7 +125,7 @@ def empty_like(tensor):
 
 
 def matmul(_left, _right):
-    state["ms"] += 9
+    state["ms"] += 10
 
 
 def nan_to_num(tensor, nan):
@@ -137,20 +141,31 @@ def compile(function, dynamic):
     return function
 
 
-def attention(Q, K, V, is_causal):
+def attention(Q, K, V, is_causal, enable_gqa):
+    assert enable_gqa == (Q.shape[1] != K.shape[1])
+    assert not is_causal or Q.shape[2] == K.shape[2]
     bhsd = Q.array.flags.c_contiguous
-    state["ms"] += {"flash": 3, "cudnn": 7}[state["backend"]] + bhsd * {"flash": 2, "cudnn": -2}[
+    state["ms"] += {"flash": 4, "cudnn": 8}[state["backend"]] + bhsd * {"flash": 2, "cudnn": -2}[
         state["backend"]]
     return exact(Q, K, V, is_causal)
 
 
 def exact(Q, K, V, is_causal):
-    S = np.einsum("bhid,bhjd->bhij", Q.float().array, K.float().array) / np.sqrt(Q.shape[-1])
+    """Causal masks are aligned bottom-right."""
+    K, V = (np.repeat(x.float().array, Q.shape[1] // x.shape[1], 1) for x in (K, V))
+    S = np.einsum("bhid,bhjd->bhij", Q.float().array, K) / np.sqrt(Q.shape[-1])
     if is_causal:
-        S = np.where(np.tri(S.shape[-1], dtype=bool), S, -np.inf)
+        rows, keys = S.shape[-2:]
+        S = np.where(np.tri(rows, keys, keys - rows, dtype=bool), S, -np.inf)
     P = np.exp(S - S.max(-1, keepdims=True))
-    O = np.einsum("bhij,bhjd->bhid", P / P.sum(-1, keepdims=True), V.float().array)
+    O = np.einsum("bhij,bhjd->bhid", P / P.sum(-1, keepdims=True), V)
     return Tensor(O.astype(Q.dtype))
+
+
+def current_stream():
+    """A stage asks for it when it is launched."""
+    state["ms"] += 1
+    return types.SimpleNamespace(cuda_stream=0)
 
 
 class sdpa_kernel:
@@ -164,7 +179,7 @@ class sdpa_kernel:
         state["backend"] = None
 
 
-def flex_attention(Q, K, V, block_mask):
+def flex_attention(Q, K, V, block_mask, enable_gqa):
     raise RuntimeError("no Triton here\nand a trace")
 
 
@@ -181,7 +196,7 @@ cuda = module(
     device_count=lambda: int(os.environ.get("FAKE_GPUS", 1)), get_device_name=lambda: "Fake GPU",
     get_device_capability=lambda: (9, 0), mem_get_info=lambda: (1 << 34, 1 << 34),
     get_device_properties=lambda index: types.SimpleNamespace(L2_cache_size=1 << 20),
-    current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
+    current_stream=current_stream)
 ops = types.SimpleNamespace()  # of packages that extend PyTorch
 compiler = module("torch.compiler", reset=lambda: None)
 backends = module("torch.backends", cudnn=types.SimpleNamespace(version=lambda: 91901))

@@ -1,0 +1,1 @@
+"""FlashAttention-4 for the fake PyTorch beside it."""
