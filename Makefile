@@ -9,10 +9,10 @@
 SHELL := /bin/bash
 
 include $(addprefix tools/make/,variables.mk stages.mk compilers.mk selection.mk kernels.mk \
-    harness.mk bench.mk tests.mk sass.mk)
+    harness.mk bench.mk tests.mk sass.mk page.mk)
 
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
-        ptx counters annotate validate sanitize profile mutate trace \
+        ptx counters annotate explore site validate sanitize profile mutate trace \
         $(NUMBERS:%=stage%) $(SASS_GOALS)
 
 define HELP
@@ -41,7 +41,11 @@ Flash attention in sixteen stages
                               INSTR=ldmatrix: what a line or PTX instruction became; PTX=1; CLEAN=1)
   make stage07 count          its instructions by opcode, before, in and after the main loop
   make stage07 check-sass     is the idea in the machine code? (stages/*/expect.sass)
-  make sass-diff FROM=06 TO=07  what changed in the machine code; make compare: all on one page
+  make sass-diff FROM=06 TO=07  what changed in the machine code
+  make compare FROM=06 TO=07  both sources beside each other, with counters and machine code (each
+                              may be a file, such as TO=work/07_swizzle/kernel.cu)
+  make site                   all of it as static pages: the ladder, chapters, a page of every stage
+                              and of every two neighbours, results (build/site/index.html)
   make ladder                 lines, changed lines and instructions of each stage; what it adds
   make sass-ladder            opcodes x stages (make sass-baseline: into notes/results/)
   make stage07 grid           the shape grid: all variants, ragged lengths, GQA, hard inputs
@@ -49,6 +53,8 @@ Flash attention in sixteen stages
   make stage07 repeat         the same bits each time? RUNS=100 of every variant (2 if simulated)
   make stage07 counters       what the kernel asks of the hardware, counted by the simulator
   make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
+  make stage07 explore        a page of one recorded block: code, timeline, lanes, shared memory
+                              (BLOCK=3; FORMAT=json: the record; a kernel that faults, too)
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
@@ -63,7 +69,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch)
-           DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
+           BLOCK (of explore)   DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_80|sm_90a|...
 Stages:    $(STAGES)
 endef
@@ -181,17 +187,24 @@ check-sass: $(SIGNED) $(LAB)
 sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
 	@$(LAB_RUN) diff $(LAB_FORWARD) $(PAIR:%=%/$(VARIANT).so) $(PIPED)
 
-# Times and counters of what can run here; a stage that cannot is left out of the page.
-compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB)
-	@mkdir -p build/compare
-	@set -o pipefail; { git --no-pager diff --no-index --patience --color=never \
-	    $(foreach d,$(PAIR),stages/$(notdir $d)/kernel.cu) || [ $$? -eq 1 ]; } \
-	    | cat >$(COMPARISON).diff
-	@rm -f $(COMPARISON).jsonl; for device in sim $$(nvidia-smi -L >/dev/null 2>&1 && echo gpu); do \
-	    build/attention run $(filter-out 'FORMAT=% 'DEVICE=%,$(FORWARD)) FORMAT=json \
-	        DEVICE=$$device $(PAIR) 2>/dev/null >>$(COMPARISON).jsonl || [ $$? -eq 2 ] || exit 1; done
-	@$(LAB_RUN) page DIFF=$(COMPARISON).diff RUNS=$(COMPARISON).jsonl $(PAIR:%=%/$(VARIANT).so) \
-	    >$(COMPARISON).html && echo $(COMPARISON).html
+# The sources beside each other, with counters and machine code.
+compare: export LAB_RUN := $(LAB_RUN)
+compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB) $(PAGE_FILES)
+	@tools/page/compare/compare.sh build/attention $(PAIR:%=%/$(VARIANT).so) \
+	    build/compare/$(call compared,FROM)_$(call compared,TO)_$(VARIANT).html $(FORWARD)
+
+# A page of one recorded block (BLOCK=), or with FORMAT=json the record itself.
+explore: export SIM_BLOCK := $(BLOCK)
+explore: export LAB_SHOW := $(LAB_RUN) show
+explore: $(KERNELS) $(PROGRAMS) $(LAB) $(PAGE_FILES)
+	@$(foreach s,$(SELECTED),tools/page/explore/explore.sh build/attention $s $(call source_of,$s) \
+	    '$(if $(KERNEL),stages/$s/kernel.cu,$(patsubst %,stages/%/kernel.cu,$(call before,$s)))' \
+	    $(filter %/$(if $(KERNEL),work/)$s/$(VARIANT).so,$(KERNELS)) \
+	    $(if $(filter json,$(FORMAT)),-,$(call page_of,$s)) $(FORWARD) && ) true $(PIPED)
+
+site: $(SITE_PAGES)
+	@tools/page/site/site.sh $(SITE) $(SITE_DOCS)
+	@echo $(SITE)/index.html
 
 # ---- Exercises: the learner's kernel beside the stage itself -------------------------------------
 # It may be wrong in every way, so the script builds and runs it, not the rules here.

@@ -45,9 +45,3 @@ STEPS := $(join $(patsubst %,%:,$(sort $(STAGES))),$(wordlist 2,99,$(sort $(STAG
 before = $(patsubst %:$1,%,$(filter %:$1,$(STEPS)))
 LADDER := $(sort $(SELECTED_DIRS) \
     $(foreach s,$(SELECTED),$(foreach b,$(call before,$s),$(call dir_of,$b))))
-
-# Two stages: FROM, TO.
-pair = $(foreach v,FROM TO,$(if $(call stage_of,$($v)),$(call dir_of,$(call stage_of,$($v))),\
-    $(error $v must be one of: $(NUMBERS); not '$($v)')))
-PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(pair))
-COMPARISON := build/compare/$(FROM)_$(TO)_$(VARIANT)

@@ -57,10 +57,8 @@ static bool set_flag(const char *key, const char *value, bool *flag, Error *erro
 static bool set_option(const char *argument, const char *value, Options *options, Error *error) {
     const struct {
         const char *key, **value;
-    } texts[] = {{"INSTR=", &options->instr},
-                 {"STAGES=", &options->stages},
-                 {"DIFF=", &options->diff},
-                 {"RUNS=", &options->runs}};
+    } texts[] = {
+        {"INSTR=", &options->instr}, {"STAGES=", &options->stages}, {"RUNS=", &options->runs}};
     if (*value == '\0') return true;
     if (strncmp(argument, "FORMAT=", 7) == 0) return set_format(value, options, error);
     if (strncmp(argument, "LINE=", 5) == 0) return set_line(value, options, error);

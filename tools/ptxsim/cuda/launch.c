@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "machine/scheduler.h"
+#include "report/recorder.h"
 
 enum {
     MAX_THREADS = 16,
@@ -23,6 +24,7 @@ typedef struct Launch {
     Settings settings;
     uint64_t blocks;
     double started;
+    Record *record;       /* of one of the blocks; NULL: not wanted */
     pthread_mutex_t lock; /* of all that follows */
     uint64_t next;        /* the block that nobody has taken yet */
     uint64_t finished;
@@ -131,7 +133,8 @@ static void *work(void *argument) {
         pthread_mutex_unlock(&launch->lock);
         return NULL;
     }
-    while (take_block(launch, &index)) finish_block(launch, block, index, block_run(block, index));
+    while (take_block(launch, &index))
+        finish_block(launch, block, index, recorder_run(launch->record, block, index));
     add_counts(launch, block);
     block_free(block);
     return NULL;
@@ -158,6 +161,17 @@ static void copy_arguments(Kernel *kernel, void *const argument[]) {
     }
 }
 
+/* A fault is worth more than the block that was chosen: runs its block again, to record it. */
+static void record_fault(const Launch *launch) {
+    const LaunchShape *shape = launch->shape;
+    if (launch->status != LAUNCH_FAULT || !launch->record) return;
+    if (!recorder_choose_fault(launch->record, launch->fault_block)) return;
+    Block *block = block_new(launch->kernel, &launch->settings, shape->grid, shape->threads,
+                             shape->dynamic_shared);
+    if (block) recorder_run(launch->record, block, launch->fault_block);
+    block_free(block);
+}
+
 static void note_totals(Launch *launch) {
     KernelCounts *totals = &launch->kernel->totals;
     uint64_t loaded, stored;
@@ -179,8 +193,11 @@ LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const ar
     pthread_mutex_init(&launch.lock, NULL);
     copy_arguments(kernel, argument);
     memory_clear_marks();
+    launch.record = recorder_begin(kernel, shape->grid, shape->threads, launch.blocks);
     work_together(&launch);
     note_totals(&launch);
+    record_fault(&launch);
+    recorder_end(launch.record);
     pthread_mutex_destroy(&launch.lock);
     fputs(launch.report, stderr);
     return launch.status;

@@ -40,6 +40,9 @@ typedef enum InstructionClass {
     CLASS_COUNT
 } InstructionClass;
 
+/* What a class is called in reports (report.c). */
+const char *counts_class_name(InstructionClass class);
+
 /* One PTX instruction, summed over all warps, blocks and launches. */
 typedef struct InstructionCount {
     uint64_t executions; /* by a warp with at least one active lane */

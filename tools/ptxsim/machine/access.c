@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 static const char *const kind_names[] = {"load", "store", "atomic"};
 
@@ -52,8 +53,8 @@ static bool pattern_in_shared(const Block *block, const Pattern *p, uint32_t fir
     return !(first & (bytes - 1)) && in_shared(block, first + (uint32_t)p->lowest, p->span);
 }
 
-Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
-                     unsigned bytes, int matrices) {
+static Units shared_cost(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
+                         unsigned bytes, int matrices) {
     Pattern *p = &warp->block->pattern[op->index].shared;
     if (mask == ALL_LANES && pattern_fits_shared(p, address) &&
         pattern_in_shared(warp->block, p, address[0], bytes))
@@ -62,6 +63,14 @@ Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], ui
     const Units units = matrices ? matrix_wavefronts(address, (unsigned)matrices)
                                  : shared_wavefronts(address, mask, bytes);
     if (mask == ALL_LANES) pattern_learn_shared(p, address, bytes, units);
+    return units;
+}
+
+Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
+                     unsigned bytes, int matrices) {
+    const Units units = shared_cost(warp, op, address, mask, bytes, matrices);
+    Record *record = warp->block->record;
+    if (record) observe_shared(record, warp, address, mask, bytes, matrices, units);
     return units;
 }
 
@@ -237,6 +246,8 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
         units = global_sectors(address, mask, bytes);
         if (mask == ALL_LANES) pattern_learn_global(p, address, bytes, units);
     }
+    Record *record = warp->block->record;
+    if (record) observe_global(record, warp, address, mask, bytes, units);
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
@@ -276,6 +287,8 @@ static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
         access->at[l] = warp->local + (size_t)lane * size + address[lane];
     }
     counter(warp, op)->requests++;
+    Record *record = warp->block->record;
+    if (record) observe_local(record, warp, address, mask, bytes);
 }
 
 /* ---- All together ---------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "machine/barrier.h"
 
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 uint32_t barrier_threads(const Block *block, uint32_t count) {
     uint32_t threads = 0;
@@ -33,6 +34,7 @@ void barrier_check(Block *block, uint32_t id) {
     NamedBarrier *barrier = &block->barrier[id];
     if (!barrier->arrived || barrier->arrived < barrier_threads(block, barrier->expected)) return;
     if (block->race) race_barrier_release(block->race, id, barrier->waiting);
+    if (block->record) observe_barrier_release(block->record, id, barrier->waiting);
     for (int i = 0; i < block->warps; i++) {
         if (!(barrier->waiting >> i & 1)) continue;
         write_result(&block->warp[i], barrier);

@@ -97,6 +97,7 @@ struct Block {
     const Allocation **range; /* [kernel->ops]: what the operation accessed last */
     OpPatterns *pattern;      /* [kernel->ops]: how */
     Race *race;               /* NULL: not wanted */
+    struct Record *record;    /* observe.h; NULL: this block is not recorded */
     jmp_buf escape;           /* fault() ends the block */
     char report[4096];        /* what fault() has to say */
 };

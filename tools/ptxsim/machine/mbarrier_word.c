@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/access.h"
+#include "machine/observe.h"
 
 uint64_t mbarrier_get(Warp *warp, int lane, uint32_t address) {
     uint64_t word;
@@ -24,11 +25,14 @@ void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus sta
 void mbarrier_phase_ended(Block *block, uint32_t address) {
     block->progress++;
     if (block->race) race_mbarrier_complete(block->race, address);
+    if (block->record) observe_mbarrier_complete(block->record, address);
 }
 
 void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     bool completed = false;
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_arrive(record, warp, address, count);
     mbarrier_require(warp, lane, address, mbarrier_arrive(&word, count, &completed));
     mbarrier_put(warp->block, address, word);
     if (completed) mbarrier_phase_ended(warp->block, address);

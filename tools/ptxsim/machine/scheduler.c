@@ -8,6 +8,7 @@
 #include "machine/fill.h"
 #include "machine/landing.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 #include "machine/simt.h"
 
 enum {
@@ -129,6 +130,7 @@ static void execute(Warp *warp, const Op *op) {
     warp->pc++;
     count->executions++;
     count->lanes += mask == ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask);
+    if (warp->block->record) observe_step(warp->block->record, warp, op);
     if (!mask) return;
     if (warp->wgmma->count) wgmma_check(warp, op);
     op->run(warp, op);

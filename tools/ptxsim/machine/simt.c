@@ -3,6 +3,7 @@
 #include "machine/simt.h"
 
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 static void load_top(Warp *warp) {
     warp->pc = warp->stack[warp->depth].pc;
@@ -20,6 +21,11 @@ static void push_frame(Warp *warp, int pc, int reconverge, uint32_t mask) {
     if (pc == reconverge) return; /* these lanes only wait for the others */
     if (warp->depth + 1 == MAX_DIVERGENCE) fault(warp, -1, "branches diverge too deep");
     warp->stack[++warp->depth] = (Frame){pc, reconverge, mask};
+}
+
+static void count_divergence(Warp *warp, const Op *op) {
+    counter(warp, op)->divergent++;
+    if (warp->block->record) observe_divergence(warp->block->record, warp);
 }
 
 /* The lanes of the top frame are about to part. It becomes what goes on after they have met, unless
@@ -41,7 +47,7 @@ void run_branch(Warp *warp, const Op *op) {
         warp->pc = op->target;
         return;
     }
-    counter(warp, op)->divergent++;
+    count_divergence(warp, op);
     await_reconvergence(warp, op->reconverge);
     push_frame(warp, next, op->reconverge, rest);
     push_frame(warp, op->target, op->reconverge, taken);
@@ -66,7 +72,7 @@ void run_indexed_branch(Warp *warp, const Op *op) {
         push_frame(warp, op->table->target[index[first]], op->reconverge, same);
         left &= ~same;
     }
-    if (ways > 1) counter(warp, op)->divergent++;
+    if (ways > 1) count_divergence(warp, op);
     load_top(warp);
 }
 

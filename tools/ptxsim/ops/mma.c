@@ -76,6 +76,22 @@ CLONES static void load_b(MmaElement element, const uint32_t *const b[2], Fragme
     }
 }
 
+MmaPlace mma_place(MmaOperand operand, unsigned lane, unsigned reg, unsigned half) {
+    const unsigned group = lane / QUAD, pair = 2 * (lane % QUAD);
+    switch (operand) {
+    case MMA_A:
+        return (MmaPlace){(uint8_t)(group + reg % 2 * 8), (uint8_t)(pair + half + reg / 2 * 8)};
+    case MMA_B:
+        return (MmaPlace){(uint8_t)(pair + half + reg * 8), (uint8_t)group};
+    case MMA_SUM:
+        return (MmaPlace){(uint8_t)(group + reg / 2 * 8), (uint8_t)(pair + reg % 2)};
+    case MMA_HALF_SUM:
+        return (MmaPlace){(uint8_t)(group + reg * 8), (uint8_t)(pair + half)};
+    default:
+        return (MmaPlace){(uint8_t)group, (uint8_t)(pair + half)};
+    }
+}
+
 /* ---- The product ----------------------------------------------------------------------------- */
 
 /* D = A B + C. Registers 0 and 1 of C and D hold the even and the odd columns of rows 0-7,

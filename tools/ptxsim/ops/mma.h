@@ -22,6 +22,17 @@ void ldmatrix(const uint8_t *const row[8], bool transposed, uint32_t value[32]);
 /* stmatrix of one matrix, the inverse. */
 void stmatrix(uint8_t *const row[8], bool transposed, const uint32_t value[32]);
 
+/* Where elements are: register `reg` of a lane holds in its lower half (`half` 0) or its upper half
+ * the element at `row` and `column`. MMA_A is m16 x k16, MMA_B k16 x n8; MMA_SUM is m16 x n8 in
+ * fp32, which has no halves, and MMA_HALF_SUM the same in fp16. A wgmma's sum is n / 8 of these
+ * side by side, its A in registers is MMA_A. MMA_MATRIX is what ldmatrix loads, a register a
+ * matrix; with .trans row and column are exchanged. */
+typedef enum MmaOperand { MMA_A, MMA_B, MMA_SUM, MMA_HALF_SUM, MMA_MATRIX } MmaOperand;
+typedef struct MmaPlace {
+    uint8_t row, column;
+} MmaPlace;
+MmaPlace mma_place(MmaOperand operand, unsigned lane, unsigned reg, unsigned half);
+
 /* D = A B + C of mma.sync.aligned.m16n8k16 (a: 4 registers, b: 2) or m16n8k8 (a: 2, b: 1), row.col,
  * with fp32 accumulators: c and d have 4 registers. d may be the registers of a, b or c. */
 void mma_f32(unsigned k, MmaElement element, uint32_t *const d[4], const uint32_t *const a[],

@@ -2,6 +2,7 @@
 #include "decode/decode.h"
 #include "machine/barrier.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 /* The operands' values must make sense. */
 static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count) {
@@ -40,6 +41,7 @@ static void run_barrier(Warp *warp, const Op *op) {
             (uint32_t)__builtin_popcount(((op->negated ? ~values : values) & warp->mask) | missing);
     }
     if (warp->block->race) race_barrier_arrive(warp->block->race, id, (unsigned)warp->index);
+    if (warp->block->record) observe_barrier_arrive(warp->block->record, warp, id);
     if (op->mode != BAR_ARRIVE) {
         barrier->waiting |= 1u << warp->index;
         warp->barrier = id;

@@ -4,6 +4,7 @@
 #include "machine/access.h"
 #include "machine/landing.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 /* ---- Checks at the issue --------------------------------------------------------------------- */
 
@@ -30,9 +31,12 @@ static void check_global(const Bulk *bulk, AccessKind kind) {
         bytes = bulk->bytes;
     }
     const uint64_t ideal = (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    const Units cost = {(uint32_t)units, (uint32_t)(ideal < units ? ideal : units)};
     count->requests++;
-    count->units += units;
-    count->ideal_units += ideal < units ? ideal : units;
+    count->units += cost.actual;
+    count->ideal_units += cost.ideal;
+    Record *record = bulk->warp->block->record;
+    if (record) observe_bulk(record, bulk, cost);
 }
 
 static void check_alignment(const Bulk *bulk) {
@@ -125,6 +129,7 @@ static void run_commit(Warp *warp, const Op *op) {
     (void)op;
     EACH_ACTIVE(warp->bulk->groups[l]++);
     if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_BULK);
+    if (warp->block->record) observe_commit(warp->block->record, warp, RACE_BULK);
 }
 
 /* wait_group op->number: the stores of older groups are carried out now, in the late order. */
@@ -142,6 +147,7 @@ static void run_wait(Warp *warp, const Op *op) {
     queue->count = kept;
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_BULK, op->number);
+    if (warp->block->record) observe_wait(warp->block->record, warp, RACE_BULK, op->number);
 }
 
 /* ---- Decoding -------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "machine/access.h"
 #include "machine/landing.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
@@ -62,6 +63,7 @@ static void run_commit(Warp *warp, const Op *op) {
     (void)op;
     EACH_ACTIVE(warp->copies->groups[l]++);
     if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_COPY);
+    if (warp->block->record) observe_commit(warp->block->record, warp, RACE_COPY);
 }
 
 /* wait_group op->number; -1: everything, committed or not */
@@ -81,6 +83,7 @@ static void run_wait(Warp *warp, const Op *op) {
     copy_drop_landed(queue);
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_COPY, op->number);
+    if (warp->block->record) observe_wait(warp->block->record, warp, RACE_COPY, op->number);
 }
 
 /* cp.async.mbarrier.arrive.noinc: arrives when the lane's copies so far have landed. */

@@ -3,6 +3,7 @@
 #include "machine/access.h"
 #include "machine/lanes.h"
 #include "machine/mbarrier_word.h"
+#include "machine/observe.h"
 
 /* ---- init, arrive, expect_tx ----------------------------------------------------------------- */
 
@@ -12,6 +13,8 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     mbarrier_require(warp, lane, address, mbarrier_init(&word, count));
     mbarrier_put(warp->block, address, word);
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_init(record, warp, address, count);
 }
 
 /* For the race detector an mbarrier is written when it is initialised and read whenever it is used.
@@ -40,6 +43,8 @@ static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_
         mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
         count = 1;
     }
+    Record *record = warp->block->record;
+    if (record) observe_mbarrier_arrive(record, warp, address, count);
     mbarrier_require(warp, lane, address,
                      op->mode == ACTION_DROP ? mbarrier_arrive_drop(&word, count, &completed)
                                              : mbarrier_arrive(&word, count, &completed));
@@ -97,6 +102,7 @@ static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
 static void run_wait(Warp *warp, const Op *op) {
     uint32_t completed = 0;
     Race *race = warp->block->race;
+    Record *record = warp->block->record;
     EACH_ACTIVE({
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         warp->wait_address = address;
@@ -105,6 +111,7 @@ static void run_wait(Warp *warp, const Op *op) {
         if (!test(warp, op, l, address)) continue;
         completed |= 1u << l;
         if (race) race_mbarrier_acquire(race, address, (unsigned)warp->index);
+        if (record) observe_mbarrier_acquire(record, warp, address);
     });
     const bool suspends = op->mode && !completed;
     warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;

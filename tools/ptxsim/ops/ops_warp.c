@@ -2,6 +2,7 @@
  * activemask, bar.warp.sync. PTX ISA, "Data Movement ...: shfl" and "Parallel Synchronization". */
 #include "decode/decode.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 /* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
@@ -52,6 +53,7 @@ static inline unsigned source_lane(Shuffle mode, unsigned l, uint32_t b, uint32_
 static void run_shuffle(Warp *warp, const Op *op) {
     const u32 *a = REG(u32, 2), *b = REG(u32, 3), *c = REG(u32, 4);
     uint32_t result[LANES], inside_bits = 0;
+    uint8_t sources[LANES];
     require_members(warp, uniform_u32(warp, op, 5), "shfl.sync");
     for (unsigned l = 0; l < LANES; l++) {
         bool inside = false;
@@ -60,7 +62,9 @@ static void run_shuffle(Warp *warp, const Op *op) {
             fault(warp, (int)l, "shfl.sync reads lane %u, which does not take part", from);
         inside_bits |= (uint32_t)inside << l;
         result[l] = a[from];
+        sources[l] = (uint8_t)from;
     }
+    if (warp->block->record) observe_shuffle(warp->block->record, warp, sources);
     EACH(u32, result[l]);
     if (op->r[1] >= 0) set_predicate(warp, op->r[1], inside_bits);
 }

@@ -5,6 +5,7 @@
 #include "machine/access.h"
 #include "machine/async.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 #include "ops/mma.h"
 
 enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16, WARPS_A_GROUP = 4 };
@@ -106,7 +107,9 @@ static void run_wgmma(Warp *warp, const Op *op) {
         tile.first = 0, tile.rows = ROWS_A_GROUP;
         check_races(warp, op, &tile);
     }
-    const WgmmaTile tile = b_tile(op, w->b_descriptor);
+    const WgmmaTile tile = b_tile(op, w->b_descriptor), rows = a_tile(warp, op, w->a_descriptor);
+    Record *record = warp->block->record;
+    if (record) observe_wgmma(record, warp, w, registers ? NULL : &rows, &tile);
     check_tile(warp, &tile, "wgmma operand B");
     check_races(warp, op, &tile);
     queue->count++;
@@ -125,6 +128,7 @@ static void run_commit(Warp *warp, const Op *op) {
     require_warpgroup(warp);
     warp->wgmma->groups++;
     if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_WGMMA);
+    if (warp->block->record) observe_commit(warp->block->record, warp, RACE_WGMMA);
 }
 
 /* wait_group op->number: in the late order the older groups are computed now. */
@@ -143,6 +147,7 @@ static void run_wait(Warp *warp, const Op *op) {
     for (int i = 0; i < queue->count; i++) wgmma_mark(warp, queue->wgmma[i].op, 1);
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
+    if (warp->block->record) observe_wait(warp->block->record, warp, RACE_WGMMA, op->number);
 }
 
 /* ---- Decoding -------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "machine/barrier.h"
 #include "machine/mbarrier.h"
+#include "machine/observe.h"
 
 /* A report grows in the block's buffer; what does not fit is left out. */
 __attribute__((format(printf, 2, 3))) static void say(Block *block, const char *format, ...) {
@@ -77,6 +78,7 @@ _Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
     say(block, "\n");
     say_thread(block, warp, lane);
     if (warp->op) say_place(block, warp->op, "  ");
+    if (block->record) observe_fault(block->record, warp, lane, NULL);
     longjmp(block->escape, 1);
 }
 
@@ -96,6 +98,7 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
         block->index[1], block->index[2]);
     say_side(block, "earlier", &race->earlier);
     say_side(block, "later", &race->later);
+    if (block->record) observe_fault(block->record, warp, -1, race);
     longjmp(block->escape, 1);
 }
 
@@ -156,5 +159,6 @@ _Noreturn void fault_deadlock(Block *block) {
         else
             say(block, "  warps %d to %d, each %s\n", first, end - 1, text);
     }
+    if (block->record) observe_fault(block->record, NULL, -1, NULL);
     longjmp(block->escape, 1);
 }

@@ -36,6 +36,8 @@ static const char *const class_name[CLASS_COUNT] = {
     [CLASS_OTHER] = "wait, fence, other",
 };
 
+const char *counts_class_name(InstructionClass class) { return class_name[class]; }
+
 /* What a class's units are. */
 typedef enum Side { SIDE_NONE, SIDE_GLOBAL, SIDE_SHARED } Side;
 

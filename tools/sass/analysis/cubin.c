@@ -86,9 +86,9 @@ static bool extract_ptx(const char folder[FOLDER_SIZE], char *library, Module *m
 }
 
 static bool disassemble(char *cubin, ModuleParts parts, Module *module, Error *error) {
-    char *argv[6] = {tool("NVDISASM", "nvdisasm"), "-c", cubin, NULL};
-    if (parts & (MODULE_LINES | MODULE_PTX)) argv[3] = "-gi";
-    if (parts & MODULE_PTX) argv[4] = "-gp";
+    char *argv[7] = {tool("NVDISASM", "nvdisasm"), "-c", "-hex", cubin, NULL};
+    if (parts & (MODULE_LINES | MODULE_PTX)) argv[4] = "-gi";
+    if (parts & MODULE_PTX) argv[5] = "-gp";
     if (!run_program(NULL, argv, &module->text, error)) return false;
     module->listing = listing_parse(module->text);
     snprintf(module->arch, sizeof module->arch, "%s", module->listing.target);

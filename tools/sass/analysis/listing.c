@@ -148,11 +148,23 @@ static void parse_instruction(Parser *parser, unsigned long address, char *text)
     parser->open_chain = false;
 }
 
+/* The second half of an encoding, alone on its line: that of the last instruction. */
+static void parse_upper(Parser *parser, const char *text) {
+    Function *function = current(parser);
+    if (!function || !function->instructions) return;
+    Instruction *last = &function->instruction[function->instructions - 1];
+    if (last->encoded) return;
+    last->encoded = true;
+    last->upper = strtoull(text, NULL, 16);
+}
+
 static void parse_line(Parser *parser, char *line) {
     char *text = skip_spaces(line), *end;
     trim(text);
     if (starts(text, "//## File"))
         parse_source(parser, text);
+    else if (starts(text, "/* 0x"))
+        parse_upper(parser, text + strlen("/* "));
     else if (starts(text, "/*")) {
         const unsigned long address = strtoul(text + 2, &end, 16);
         if (end > text + 2 && starts(end, "*/")) parse_instruction(parser, address, end + 2);

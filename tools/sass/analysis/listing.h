@@ -3,6 +3,7 @@
 #define SASS_LISTING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A place in the source. */
 typedef struct Frame {
@@ -17,6 +18,8 @@ typedef struct Instruction {
     const char *operands; /* "R4, [R2+0x10]"; "" if there are none */
     int frame, frames;    /* Function.frame[frame ...]: the line, then the calls it is inlined in */
     int ptx_line;         /* in the PTX that it was compiled from; 0 if not known */
+    bool encoded;         /* the listing has the encoding */
+    uint64_t upper;       /* the upper half of it: control.h */
 } Instruction;
 
 typedef struct Label {
@@ -42,9 +45,9 @@ typedef struct Listing {
     int functions;
 } Listing;
 
-/* Reads what `nvdisasm -c`, with or without -gi and -gp, wrote. `text` is changed, and the listing
- * points into it. Lines that are not understood are passed over: an instruction has an address in a
- * comment and at least an opcode, whichever that is. */
+/* Reads what `nvdisasm -c`, with or without -gi, -gp and -hex, wrote. `text` is changed, and the
+ * listing points into it. Lines that are not understood are passed over: an instruction has an
+ * address in a comment and at least an opcode, whichever that is. */
 Listing listing_parse(char *text);
 
 void listing_free(Listing *listing);

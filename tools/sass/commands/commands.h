@@ -16,7 +16,6 @@ typedef struct Options {
     bool ptx;           /* PTX=1 */
     bool clean;         /* CLEAN=1: no addresses */
     const char *stages; /* STAGES: the folder of the stages' sources and signatures */
-    const char *diff;   /* DIFF: a file with the source diff, for page */
     const char *runs;   /* RUNS: a file with what attention run FORMAT=json printed, for page */
     const char *files[MAX_FILES];
     int file_count;
@@ -28,6 +27,6 @@ bool count_command(const Options *options, Error *error);  /* instructions by op
 bool diff_command(const Options *options, Error *error);   /* two counts, and what changed */
 bool ladder_command(const Options *options, Error *error); /* opcodes x stages */
 bool check_command(const Options *options, Error *error);  /* signatures, as TAP */
-bool page_command(const Options *options, Error *error);   /* two stages on one HTML page */
+bool page_command(const Options *options, Error *error);   /* two stages as HTML tables */
 
 #endif

@@ -72,7 +72,7 @@ void put_json(const char *text, FILE *out) {
     for (; *text; text++)
         if (*text == '"' || *text == '\\')
             fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < ' ')
+        else if ((unsigned char)*text < ' ' || *text == '<') /* a < could end a page's script */
             fprintf(out, "\\u%04x", (unsigned char)*text);
         else
             fputc(*text, out);

@@ -4,34 +4,6 @@
 #include "commands/delta.h"
 #include "list.h"
 
-static const char *const HEAD =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<style>\n"
-    ":root { color-scheme: light dark; --paper: #fff; --ink: #1d1f21; --faint: #8a8f98;\n"
-    "  --rule: #e3e5e8; --code: #f7f8f9; --holds: #1a7f37; --fails: #b3261e;\n"
-    "  --add: #e6f6ea; --cut: #fdecea; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e4e6e8;\n"
-    "  --faint: #7d838c; --rule: #2c3035; --code: #1d2024; --holds: #6fdc8c; --fails: #ff8a80;\n"
-    "  --add: #15301d; --cut: #3a1c1a; } }\n"
-    "body { background: var(--paper); color: var(--ink); margin: 2rem auto; max-width: 72rem;\n"
-    "  padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; }\n"
-    "h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2.5rem; }\n"
-    "p { max-width: 46rem; } summary { cursor: pointer; color: var(--faint); }\n"
-    "table { border-collapse: collapse; }\n"
-    "table, pre { font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; }\n"
-    "th { text-align: right; border-bottom: 1px solid var(--rule); padding: .2rem .8rem; }\n"
-    "td { text-align: right; padding: 0 .8rem; white-space: nowrap; }\n"
-    "th:first-child, td:first-child { text-align: left; padding-left: 0; }\n"
-    "tr:hover td { background: var(--code); } .moved { font-weight: 600; }\n"
-    ".yes { color: var(--holds); } .no { color: var(--fails); } .faint { color: var(--faint); }\n"
-    "pre { background: var(--code); padding: 1rem 0; overflow-x: auto; }\n"
-    "pre span { display: block; padding: 0 1rem; min-height: 1.5em; }\n"
-    ".add { background: var(--add); } .cut { background: var(--cut); }\n"
-    ".hunk { color: var(--faint); }\n"
-    "</style>\n";
-
 static void put_text(const char *before, const char *text, const char *after, FILE *out) {
     fputs(before, out);
     put_html(text, out);
@@ -213,32 +185,10 @@ static void put_runs(const char *title, const char *text, const Quantity *quanti
     fputs("</table>\n", out);
 }
 
-static const char *line_class(const char *line) {
-    if (strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0) return "hunk";
-    if (strncmp(line, "diff ", 5) == 0 || strncmp(line, "index ", 6) == 0) return "hunk";
-    return *line == '+' ? "add" : *line == '-' ? "cut" : *line == '@' ? "hunk" : "";
-}
-
-static void put_diff(const char *path, FILE *out) {
-    Source diff = source_read(path);
-    fputs("<h2>Source</h2>\n<pre>", out);
-    for (int i = 0; i < diff.lines; i++) {
-        fprintf(out, "<span class=\"%s\">", line_class(diff.line[i]));
-        put_text("", diff.line[i], "</span>", out);
-    }
-    fputs("</pre>\n", out);
-    source_free(&diff);
-}
-
 static void put_page(const Options *options, const Module *from, const Module *to, FILE *out) {
     Source runs = source_read(options->runs);
-    fputs(HEAD, out);
-    put_text("<title>", from->stage, " and ", out);
-    put_text("", to->stage, "</title></head><body>\n<h1>From ", out);
-    put_text("", from->stage, " to ", out);
-    put_text("", to->stage, "</h1>\n<p>", out);
-    fprintf(out, "Variant %s, %s and %s, ptxas %s.</p>\n", to->variant, from->arch, to->arch,
-            to->compiler);
+    put_text("<p>Variant ", to->variant, "", out);
+    fprintf(out, ", %s and %s, ptxas %s.</p>\n", from->arch, to->arch, to->compiler);
     put_predictions(options->stages, from, to, out);
     put_runs("Times", "Measured on the GPU:", times, sizeof times / sizeof *times,
              find_run(&runs, from->stage, false), find_run(&runs, to->stage, false), out);
@@ -246,8 +196,6 @@ static void put_page(const Options *options, const Module *from, const Module *t
              sizeof counters / sizeof *counters, find_run(&runs, from->stage, true),
              find_run(&runs, to->stage, true), out);
     put_sass(from, to, out);
-    if (options->diff) put_diff(options->diff, out);
-    fputs("</body></html>\n", out);
     source_free(&runs);
 }
 

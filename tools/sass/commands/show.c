@@ -3,6 +3,7 @@
 #include "analysis/source.h"
 #include "analysis/tally.h"
 #include "commands/commands.h"
+#include "commands/control.h"
 #include "list.h"
 
 /* What a listing is printed from, and how far it is. */
@@ -124,6 +125,13 @@ static void print_labels(const Function *function, int at, int depth) {
     }
 }
 
+/* The address and the control bits. */
+static void print_place(const Instruction *instruction) {
+    char control[CONTROL_TEXT] = "";
+    if (instruction->encoded) control_text(control_decode(instruction->upper), control);
+    printf("%04lx  %s  ", instruction->address, control);
+}
+
 static void print_instruction(Printer *printer, int i) {
     const Flow *flow = &printer->kernel->flow;
     const Instruction *instruction = &printer->kernel->function->instruction[i];
@@ -133,7 +141,7 @@ static void print_instruction(Printer *printer, int i) {
     print_source(printer, instruction, depth);
     print_ptx(printer, instruction, depth);
     indent(depth);
-    if (!printer->options->clean) printf("%04lx  ", instruction->address);
+    if (!printer->options->clean) print_place(instruction);
     printf("%5s %s%s%s\n", instruction->guard, instruction->opcode,
            *instruction->operands ? " " : "", instruction->operands);
 }
@@ -149,8 +157,10 @@ static void print_kernel(Printer *printer, const Kernel *kernel) {
     for (int i = 0; i < kernel->function->instructions; i++) {
         if (kernel->flow.region[i] == REGION_PADDING) continue;
         if (!is_wanted(printer, &kernel->function->instruction[i])) continue;
-        if (!headed)
+        if (!headed) {
             printf("\n%s %s %s %s\n", module->stage, module->variant, module->arch, kernel->name);
+            if (!printer->options->clean) printf("// %s\n", control_legend);
+        }
         headed = true;
         print_instruction(printer, i);
         counts_add(&printer->became, kernel, i);
@@ -213,6 +223,60 @@ static bool show_module(Printer *printer, Error *error) {
     return true;
 }
 
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_instruction(const Printer *printer, const Instruction *instruction) {
+    char control[CONTROL_TEXT], text[1024];
+    const char *separator = "";
+    snprintf(text, sizeof text, "%s%s%s%s%s", instruction->guard, *instruction->guard ? " " : "",
+             instruction->opcode, *instruction->operands ? " " : "", instruction->operands);
+    printf("{\"address\":%lu,\"text\":", instruction->address);
+    put_json(text, stdout);
+    if (instruction->encoded)
+        printf(",\"control\":\"%s\"", control_text(control_decode(instruction->upper), control));
+    printf(",\"lines\":[");
+    for (int f = 0; f < instruction->frames; f++) {
+        const Frame *frame = &printer->kernel->function->frame[instruction->frame + f];
+        if (!is_source(printer, frame)) continue;
+        printf("%s%d", separator, frame->line);
+        separator = ",";
+    }
+    printf("]}");
+}
+
+static void put_kernel(Printer *printer, const Kernel *kernel) {
+    const char *separator = "\n";
+    printer->kernel = kernel;
+    printf("{\"name\":");
+    put_json(kernel->name, stdout);
+    printf(",\"instructions\":[");
+    for (int i = 0; i < kernel->function->instructions; i++) {
+        if (kernel->flow.region[i] == REGION_PADDING) continue;
+        fputs(separator, stdout);
+        put_instruction(printer, &kernel->function->instruction[i]);
+        separator = ",\n";
+    }
+    printf("]}");
+}
+
+/* One object a file, with every instruction, its control bits and the lines that it comes from. */
+static bool put_module(Printer *printer) {
+    const Module *module = printer->module;
+    printf("{\"stage\":");
+    put_json(module->stage, stdout);
+    printf(",\"variant\":");
+    put_json(module->variant, stdout);
+    printf(",\"legend\":");
+    put_json(control_legend, stdout);
+    printf(",\"kernels\":[");
+    for (int k = 0; k < module->kernels; k++) {
+        if (k) printf(",\n");
+        put_kernel(printer, &module->kernel[k]);
+    }
+    printf("]}\n");
+    return true;
+}
+
 bool show_command(const Options *options, Error *error) {
     const bool ptx = options->ptx || *options->instr || options->line;
     bool shown = true;
@@ -224,7 +288,8 @@ bool show_command(const Options *options, Error *error) {
         printer.source = source_read(module.source);
         printer.ptx = ptx_read(module.ptx, module.source);
         module.ptx = NULL;
-        shown = show_module(&printer, error);
+        shown =
+            options->format == FORMAT_JSON ? put_module(&printer) : show_module(&printer, error);
         free(printer.wanted_ptx);
         counts_free(&printer.became);
         source_free(&printer.source);

@@ -31,8 +31,9 @@ ok "make compare succeeds" [ $? -eq 0 ]
 page=$(tail -n 1 "$log")
 ok "and names its page" [ "$page" = build/compare/01_02_d64_fp16_full.html ]
 cp "$page" "$log"
-ok "which has the source" says '<span class="add">+// Stage 02: coalesced</span>'
+ok "which has the source" says '"// Stage 02: coalesced"'
 ok "the machine code" says "<td>FFMA</td>"
+ok "with its control bits" grep -qE '"control":"B[-0-5]{6} R[-0-5] W[-0-5] [-Y] [0-9]{2}"' "$log"
 ok "and the simulator's counters" says "<td>global load sectors</td>"
 hopper=$(grep -l 'needs sm_90a' stages/*/kernel.cu | head -n 1)
 if [ -n "$hopper" ]; then

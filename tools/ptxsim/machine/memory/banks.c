@@ -73,6 +73,13 @@ static inline bool pairs_agree(const uint32_t word[LANES], uint32_t mask, unsign
     return difference == 0;
 }
 
+/* A group has 1 << this many lanes. */
+static inline unsigned group_shift_of(const uint32_t word[LANES], uint32_t mask,
+                                      unsigned width_shift) {
+    bool pairs = width_shift > 2 && (pairs_agree(word, mask, 1) || pairs_agree(word, mask, 2));
+    return WAVEFRONT_SHIFT - width_shift + pairs;
+}
+
 CLONES Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned bytes) {
     unsigned width_shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, width = 1u << width_shift;
     uint32_t word[LANES], apart = 0, uneven = 0;
@@ -84,10 +91,8 @@ CLONES Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, uns
     if (mask == ALL_LANES && !apart) return width == 16 ? (Units){2, 2} : (Units){1, 1};
     if (mask == ALL_LANES && !uneven) return (Units){width / BANK_BYTES, width / BANK_BYTES};
 
-    unsigned bank_shift = WAVEFRONT_SHIFT - width_shift, group_shift = bank_shift;
-    if (width > BANK_BYTES && (pairs_agree(word, mask, 1) || pairs_agree(word, mask, 2)))
-        group_shift++;
-    return grouped_wavefronts(word, mask, bank_shift, group_shift);
+    unsigned bank_shift = WAVEFRONT_SHIFT - width_shift;
+    return grouped_wavefronts(word, mask, bank_shift, group_shift_of(word, mask, width_shift));
 }
 
 CLONES Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
@@ -95,6 +100,43 @@ CLONES Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
     uint32_t word[LANES] = {0}, mask = matrices == 4 ? ALL_LANES : (1u << matrices * ROWS) - 1;
     for (unsigned r = 0; r < matrices * ROWS; r++) word[r] = row[r] >> ROW_SHIFT;
     return grouped_wavefronts(word, mask, WAVEFRONT_SHIFT - ROW_SHIFT, GROUP_SHIFT);
+}
+
+/* The wavefront of a lane within its group: that of an earlier lane with the same word, else the
+ * next one of its bank. taken[bank] counts the words that the bank has served. */
+static uint8_t place_lane(const uint32_t word[LANES], uint32_t earlier, unsigned lane,
+                          const uint8_t wavefront[LANES], uint8_t *taken) {
+    for (; earlier; earlier &= earlier - 1) {
+        unsigned other = (unsigned)__builtin_ctz(earlier);
+        if (word[other] == word[lane]) return wavefront[other];
+    }
+    return (*taken)++;
+}
+
+void shared_placement(const uint32_t address[LANES], uint32_t mask, unsigned bytes,
+                      unsigned matrices, uint8_t wavefront[LANES]) {
+    unsigned width_shift = matrices || bytes > 8 ? 4 : bytes == 8 ? 3 : 2;
+    uint32_t word[LANES] = {0};
+    for (uint32_t left = mask; left; left &= left - 1)
+        word[__builtin_ctz(left)] = address[__builtin_ctz(left)] >> width_shift;
+    unsigned banks = 1u << (WAVEFRONT_SHIFT - width_shift);
+    unsigned group = 1u << (matrices ? 3 : group_shift_of(word, mask, width_shift));
+    unsigned first = 0, next = 0; /* of the group's wavefronts, of the next group's */
+    uint8_t taken[LANES] = {0}, place[LANES] = {0};
+    uint32_t earlier = 0; /* lanes of the group that have their place */
+    for (unsigned l = 0; l < LANES; l++) {
+        if (l % group == 0) {
+            first = next;
+            earlier = 0;
+            for (unsigned b = 0; b < LANES; b++) taken[b] = 0;
+        }
+        wavefront[l] = 0;
+        if (!(mask >> l & 1)) continue;
+        place[l] = place_lane(word, earlier, l, place, &taken[word[l] & (banks - 1)]);
+        wavefront[l] = (uint8_t)(first + place[l]);
+        if (wavefront[l] >= next) next = wavefront[l] + 1u;
+        earlier |= 1u << l;
+    }
 }
 
 /* Counts by comparing neighbours; `address` ascends. */

@@ -30,6 +30,13 @@ Units shared_wavefronts(const uint32_t address[32], uint32_t mask, unsigned byte
  * j; `matrices` is 1, 2 or 4. Each matrix is one phase, ideally one wavefront. */
 Units matrix_wavefronts(const uint32_t row[], unsigned matrices);
 
+/* The wavefront, counted from 0, that serves each lane of such a request (`matrices` 0) or each row
+ * of ldmatrix or stmatrix. The first wavefront of a group takes the first word of every bank in the
+ * order of the lanes, the second one the next, and so on: as many as the two functions above say.
+ * Which of a bank's words the hardware takes first is not documented. */
+void shared_placement(const uint32_t address[32], uint32_t mask, unsigned bytes, unsigned matrices,
+                      uint8_t wavefront[32]);
+
 /* Sectors of a load or store of `bytes` (1, 2, 4, 8 or 16) a lane at global addresses
  * address[0..31], multiples of `bytes`; the ideal is the distinct bytes packed together. */
 Units global_sectors(const uint64_t address[32], uint32_t mask, unsigned bytes);

@@ -150,6 +150,47 @@ static void test_random(void) {
        bad_sectors);
 }
 
+/* Whether the lanes of each wavefront want one word of each bank, and there are `units` of them. */
+static bool good_placement(const uint32_t address[32], uint32_t mask, unsigned bytes,
+                           unsigned matrices, unsigned units) {
+    uint8_t wavefront[32];
+    unsigned most = 0;
+    shared_placement(address, mask, bytes, matrices, wavefront);
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        if (wavefront[l] + 1u > most) most = wavefront[l] + 1u;
+        for (unsigned other = 0; other < l; other++) {
+            const bool together = mask >> other & 1 && wavefront[other] == wavefront[l];
+            const bool same_bank = address[l] / 4 % 32 == address[other] / 4 % 32;
+            const bool same_word = address[l] / 4 == address[other] / 4;
+            if (together && same_bank && !same_word) return false;
+        }
+    }
+    return most == units;
+}
+
+static void test_placement(void) {
+    static const unsigned widths[] = {1, 2, 4, 8, 16};
+    unsigned bad = 0;
+    uint32_t state = 12345;
+    for (int trial = 0; trial < 5000; trial++) {
+        const unsigned bytes = widths[trial % 5], spread = 1u << trial / 5 % 8;
+        uint32_t address[32], mask = trial % 3 ? all : 0;
+        for (unsigned l = 0; l < 32; l++) {
+            state = state * 1664525 + 1013904223;
+            address[l] = 1024 + (state >> 16) % (32 * spread) * bytes;
+            if (!(trial % 3)) mask |= (state >> 9 & 1) << l;
+        }
+        if (!mask) continue;
+        const Units units = shared_wavefronts(address, mask, bytes);
+        bad += !good_placement(address, mask, bytes, 0, units.actual);
+        if (bytes != 16) continue;
+        const Units rows = matrix_wavefronts(address, 4);
+        bad += !good_placement(address, all, bytes, 4, rows.actual);
+    }
+    ok(bad == 0, "placement of random requests: as many wavefronts as are counted (%u wrong)", bad);
+}
+
 static void sectors(unsigned bytes, int step, unsigned offset, unsigned actual, unsigned ideal) {
     uint64_t address[32];
     for (int l = 0; l < 32; l++)
@@ -194,6 +235,7 @@ int main(void) {
     test_tiles();
     test_masks();
     test_random();
+    test_placement();
     test_sectors();
     return done_testing();
 }

@@ -372,8 +372,63 @@ static void test_chunks(void) {
        "a descriptor's fields");
 }
 
+/* mma_place says where these formulas have put each element. */
+static void test_places(void) {
+    static float left[M][K], right[K][N];
+    Register in_a[4], in_b[2];
+    int wrong = 0;
+    for (int i = 0; i < M * K; i++) left[i / K][i % K] = (float)i;
+    for (int i = 0; i < K * 8; i++) right[i / 8][i % 8] = (float)i;
+    put_a(left, MMA_F16, in_a);
+    put_b(right, MMA_F16, in_b);
+    for (unsigned l = 0; l < LANES; l++)
+        for (unsigned half = 0; half < 2; half++) {
+            for (unsigned i = 0; i < 4; i++) {
+                const MmaPlace at = mma_place(MMA_A, l, i, half);
+                const uint16_t bits = (uint16_t)(in_a[i].lane[l] >> 16 * half);
+                wrong += half_to_float(bits) != left[at.row][at.column];
+            }
+            for (unsigned i = 0; i < 2; i++) {
+                const MmaPlace at = mma_place(MMA_B, l, i, half);
+                const uint16_t bits = (uint16_t)(in_b[i].lane[l] >> 16 * half);
+                wrong += half_to_float(bits) != right[at.row][at.column];
+            }
+        }
+    for (unsigned l = 0; l < LANES; l++)
+        for (unsigned i = 0; i < 4; i++) {
+            const MmaPlace at = mma_place(MMA_SUM, l, i, 0);
+            wrong += at.row != c_row((int)i, (int)l) || at.column != c_column((int)i, (int)l);
+            const MmaPlace half = mma_place(MMA_HALF_SUM, l, i / 2, i % 2);
+            wrong += half.row != at.row || half.column != at.column;
+        }
+    ok(wrong == 0, "mma_place: the elements of A, B and the sums (%d wrong)", wrong);
+}
+
+/* The same for ldmatrix. */
+static void test_matrix_places(void) {
+    uint16_t matrix[8][8];
+    const uint8_t *row[8];
+    int wrong = 0;
+    for (int i = 0; i < 64; i++) matrix[i / 8][i % 8] = (uint16_t)i;
+    for (int r = 0; r < 8; r++) row[r] = (const uint8_t *)matrix[r];
+    for (int transposed = 0; transposed < 2; transposed++) {
+        uint32_t value[LANES];
+        ldmatrix(row, transposed, value);
+        for (unsigned l = 0; l < LANES; l++)
+            for (unsigned half = 0; half < 2; half++) {
+                const MmaPlace at = mma_place(MMA_MATRIX, l, 0, half);
+                const int above = transposed ? at.column : at.row;
+                const int along = transposed ? at.row : at.column;
+                wrong += (uint16_t)(value[l] >> 16 * half) != matrix[above][along];
+            }
+    }
+    ok(wrong == 0, "mma_place: the elements that ldmatrix loads (%d wrong)", wrong);
+}
+
 int main(void) {
     point();
+    test_places();
+    test_matrix_places();
     test_one_hot();
     test_mma();
     test_special_values();

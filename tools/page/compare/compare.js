@@ -1,0 +1,243 @@
+// Two kernels beside each other: aligned sources with counters in the margins, the PTX and SASS of
+// a line on a click.
+
+const FOLD_FROM = 12, FOLD_KEEP = 3; // equal lines: fold so many, keep so many at each end
+
+// One side: its source, the counters and instructions by line, its machine code.
+function openSide(id) {
+  const raw = data(id);
+  const side = { ...raw.run, sass: raw.sass, source: [], lines: new Map(), ptx: new Map() };
+  for (const launch of raw.record.launches) {
+    side.source = launch.source;
+    for (const [i, [text, cls, line]] of launch.ops.entries()) {
+      const counters = launch.run_counters[i];
+      addToLine(side.lines, { line, kind: launch.classes[cls] }, counters);
+      if (!side.ptx.has(line)) side.ptx.set(line, []);
+      side.ptx.get(line).push({ text, executions: counters[0] });
+    }
+  }
+  side.total = [...side.lines.values()].reduce((sum, line) => sum + line.executions, 0);
+  side.title = side.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
+  return side;
+}
+
+const from = openSide('from'), to = openSide('to');
+const rows = align(from.source, to.source);
+let folded = true, current = -1;
+
+// ---- Head ---------------------------------------------------------------------------------------
+
+const SUMS = [
+  ['warp_instructions', 'instructions'], ['mma_instructions', 'tensor-core instructions'],
+  ['barriers', 'barriers'], ['global_load_units', 'global load sectors'],
+  ['global_store_units', 'global store sectors'], ['shared_load_units', 'shared load wavefronts'],
+  ['shared_store_units', 'shared store wavefronts'],
+];
+
+function ratioText(before, after) {
+  if (before === after) return '=';
+  if (!before || !after) return before ? 'gone' : 'new';
+  const ratio = after / before;
+  return ratio >= 1 ? `× ${ratio.toPrecision(3)}` : `÷ ${(1 / ratio).toPrecision(3)}`;
+}
+
+function drawSums() {
+  const present = SUMS.filter(([key]) => from.counters[key] || to.counters[key]);
+  const cards = present.map(([key, name]) => {
+    const before = from.counters[key], after = to.counters[key];
+    const tone = after < before ? 'good' : after > before ? 'bad' : '';
+    return make('div', 'sum', [make('span', 'name', name),
+      make('span', 'values', `${grouped(before)} → ${grouped(after)}`),
+      make('b', tone, ratioText(before, after))]);
+  });
+  byId('sums').replaceChildren(...cards);
+}
+
+function drawHead() {
+  byId('title').textContent = `${from.title} → ${to.title}`;
+  const count = kind => rows.filter(row => row.kind === kind).length;
+  const moved = count('moved') / 2;
+  byId('facts').replaceChildren(...[
+    `${plural(count('added') + count('changed') + count('replaced'), 'line')} added`,
+    `${count('cut') + count('changed') + count('replaced')} removed`, moved ? `${moved} moved` : '',
+    `d ${to.d}, ${to.dtype}, ${to.causal ? 'causal' : 'full'}`,
+    `${to.batch} × ${to.heads} heads, ${to.seq_q} queries, ${to.seq_kv} keys`,
+  ].filter(Boolean).map(text => make('span', '', text)));
+  byId('columns').replaceChildren(...[from, to].flatMap(side => [
+    ...['%', 'waves', 'sect.', ''].map(text => make('span', 'gutter', text)),
+    make('b', '', side.title)]));
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+function marginOf(side, line) {
+  const counts = side.lines.get(line + 1);
+  const share = counts ? 100 * counts.executions / side.total : 0;
+  const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
+  bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
+  if (counts) bar.title = plural(counts.executions, 'instruction');
+  const cells = [[counts && overIdeal(counts.wavefronts, counts.idealWavefronts), 'wavefronts'],
+    [counts && overIdeal(counts.sectors, counts.idealSectors), 'sectors']].map(([text, what]) => {
+    const cell = make('span', text && text.endsWith('×') ? 'over' : 'ideal', text || '');
+    if (text) cell.title = `${grouped(counts[what])} ${what}`;
+    return cell;
+  });
+  return [bar, ...cells];
+}
+
+function textOf(row, side, index, parts) {
+  const text = make('code', 'text');
+  if (index < 0) return text;
+  if (row.kind === 'changed')
+    text.append(...parts.map(p => p.shared || !p.text.trim() ? p.text : make('mark', '', p.text)));
+  else
+    text.append(...coloured(side.source[index]));
+  if (row.kind === 'moved') {
+    const where = make('button', 'go', row.left >= 0 ? `moved to ${row.elsewhere + 1}`
+      : `moved from ${row.elsewhere + 1}`);
+    where.type = 'button';
+    where.dataset.elsewhere = row.elsewhere;
+    where.dataset.side = row.left >= 0 ? 'right' : 'left';
+    text.append(' ', where);
+  }
+  return text;
+}
+
+function rowNode(row, index) {
+  const node = make('div', `pair-row ${row.kind}`);
+  node.dataset.row = index;
+  const parts = row.kind === 'changed'
+    ? compareWords(from.source[row.left], to.source[row.right]) : [];
+  for (const [side, at, which] of [[from, row.left, 0], [to, row.right, 1]]) {
+    const half = make('div', at < 0 ? 'half none' : `half ${which ? 'right' : 'left'}`);
+    if (at >= 0) half.append(...marginOf(side, at), make('span', 'number', String(at + 1)),
+      textOf(row, side, at, parts[which]));
+    node.append(half);
+  }
+  return node;
+}
+
+// Long stretches of equal lines become one row that opens on a click.
+function drawRows() {
+  const nodes = [];
+  for (let i = 0; i < rows.length;) {
+    let end = i;
+    while (end < rows.length && rows[end].kind === 'same') end++;
+    const keepBefore = i ? FOLD_KEEP : 0, keepAfter = end < rows.length ? FOLD_KEEP : 0;
+    if (folded && end - i > FOLD_FROM) {
+      for (let n = i; n < i + keepBefore; n++) nodes.push(rowNode(rows[n], n));
+      const hidden = end - i - keepBefore - keepAfter;
+      const open = make('button', 'folded', `${hidden} equal lines`);
+      open.type = 'button';
+      open.dataset.from = i + keepBefore;
+      open.dataset.to = end - keepAfter;
+      nodes.push(open);
+      for (let n = end - keepAfter; n < end; n++) nodes.push(rowNode(rows[n], n));
+      i = end;
+    } else {
+      const last = Math.max(end, i + 1);
+      for (; i < last; i++) nodes.push(rowNode(rows[i], i));
+    }
+  }
+  byId('pair').replaceChildren(...nodes);
+}
+
+function unfold(button) {
+  const nodes = [];
+  for (let n = Number(button.dataset.from); n < Number(button.dataset.to); n++)
+    nodes.push(rowNode(rows[n], n));
+  button.replaceWith(...nodes);
+}
+
+// ---- Machine code of a row ----------------------------------------------------------------------
+
+function listing(title, items) {
+  return make('section', '', [make('h3', '', `${title}: ${plural(items.length, 'instruction')}`),
+    make('div', 'listing', items.length ? items.slice(0, 400) : [make('p', 'note', 'none')])]);
+}
+
+function machineOf(side, line) {
+  if (line < 0) return make('div', 'machine', [make('p', 'note', 'no such line')]);
+  const ptx = (side.ptx.get(line + 1) || []).map(({ text, executions }) =>
+    make('div', 'ptx', [make('span', 'count', grouped(executions)), make('code', '', text)]));
+  const code = side.sass ? side.sass.kernels.flatMap(k => k.instructions)
+    .filter(i => i.lines.includes(line + 1)).map(i => make('div', 'sass', [
+      make('span', 'control', i.control || ''), make('code', '', i.text)])) : [];
+  const sassList = listing('SASS', code);
+  if (side.sass) sassList.title = side.sass.legend;
+  return make('div', 'machine', [listing('PTX', ptx), sassList]);
+}
+
+function openRow(node) {
+  const open = node.nextElementSibling;
+  for (const other of document.querySelectorAll('.machines, .pair-row.selected'))
+    if (other.classList.contains('machines')) other.remove();
+    else other.classList.remove('selected');
+  if (open && open.classList.contains('machines')) return;
+  const row = rows[node.dataset.row];
+  node.classList.add('selected');
+  node.after(make('div', 'machines', [machineOf(from, row.left), machineOf(to, row.right)]));
+}
+
+// ---- Moving -------------------------------------------------------------------------------------
+
+// Where each group of changed lines begins.
+const changes = rows.map((row, i) => i).filter(i => rows[i].kind !== 'same' &&
+  (i === 0 || rows[i - 1].kind === 'same'));
+
+function showRow(index) {
+  let node = document.querySelector(`[data-row="${index}"]`);
+  if (!node) {
+    const fold = [...document.querySelectorAll('.folded')]
+      .find(f => index >= Number(f.dataset.from) && index < Number(f.dataset.to));
+    if (fold) unfold(fold);
+    node = document.querySelector(`[data-row="${index}"]`);
+  }
+  if (!node) return;
+  for (const other of document.querySelectorAll('.pair-row.here')) other.classList.remove('here');
+  node.classList.add('here');
+  byId('pair').scrollTop = node.offsetTop - byId('pair').clientHeight / 3;
+}
+
+function showChange(by) {
+  if (!changes.length) return;
+  current = clamp(current + by, 0, changes.length - 1);
+  showRow(changes[current]);
+}
+
+function toggleFold() {
+  folded = !folded;
+  byId('fold').setAttribute('aria-pressed', String(folded));
+  drawRows();
+}
+
+function pressed(event) {
+  const actions = { n: () => showChange(1), p: () => showChange(-1), f: toggleFold };
+  if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
+  event.preventDefault();
+  actions[event.key]();
+}
+
+function clicked(event) {
+  const fold = event.target.closest('.folded'), go = event.target.closest('[data-elsewhere]');
+  const row = event.target.closest('.pair-row');
+  if (fold) unfold(fold);
+  else if (go) showRow(rows.findIndex(r => r[go.dataset.side] === Number(go.dataset.elsewhere)));
+  else if (row) openRow(row);
+}
+
+function toggleTheme() {
+  const root = document.documentElement;
+  root.dataset.theme = getComputedStyle(root).colorScheme === 'dark' ? 'light' : 'dark';
+}
+
+document.addEventListener('keydown', pressed);
+byId('pair').addEventListener('click', clicked);
+byId('before').addEventListener('click', () => showChange(-1));
+byId('after').addEventListener('click', () => showChange(1));
+byId('fold').addEventListener('click', toggleFold);
+byId('theme').addEventListener('click', toggleTheme);
+if (location.hash === '#dark') toggleTheme();
+drawHead();
+drawSums();
+drawRows();

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# make compare: two kernels beside each other on one page.
+# Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
+# Environment: LAB_RUN runs build/sass, NAV is put into the page's head. Times and counters are of
+# what can run here.
+set -euo pipefail
+harness=$1 from=$2 to=$3 output=$4
+shift 4
+folder=$(dirname "$0")/..
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+lab() { bash -c "$LAB_RUN $*"; }
+
+# What ran, and its instructions with their counters.
+record() { # record ARGUMENT...: to $scratch/run and $scratch/record
+    local code=0
+    SIM_RECORD=$scratch/record SIM_BLOCK=none "$harness" run "$@" >"$scratch/run" \
+        2>"$scratch/log" || code=$?
+    if [ ! -s "$scratch/record" ]; then
+        cat "$scratch/log" >&2
+        exit $((code ? code : 1))
+    fi
+}
+for name in from to; do
+    library=${!name}
+    rm -f "$scratch/record"
+    record "$@" DEVICE=sim FORMAT=json "$(dirname "$library")"
+    cat "$scratch/run" >>"$scratch/runs"
+    lab show FORMAT=json "'$library'" >"$scratch/sass" 2>/dev/null || echo null >"$scratch/sass"
+    { printf '{"run":'; cat "$scratch/run"; printf ',"record":'; cat "$scratch/record"
+        printf ',"sass":'; cat "$scratch/sass"; echo '}'; } >"$scratch/$name"
+done
+if nvidia-smi -L >/dev/null 2>&1; then
+    "$harness" run "$@" DEVICE=gpu FORMAT=json "$(dirname "$from")" "$(dirname "$to")" \
+        >>"$scratch/runs" 2>/dev/null || true
+fi
+lab page RUNS="$scratch/runs" "'$from'" "'$to'" >"$scratch/tables"
+
+mkdir -p "$(dirname "$output")"
+name() { basename "$(dirname "$1")"; }
+awk -v folder="$folder" -v page=compare/compare.html -v title="$(name "$from") and $(name "$to")" \
+    -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables" \
+    -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
+mv "$scratch/page" "$output"
+echo "$output"

@@ -1,0 +1,50 @@
+// The test of a comparison: opened with #test it drives itself by real events and leaves TAP.
+
+function selfTest() {
+  const lines = [];
+  const check = (good, what, why = '') => {
+    lines.push(`${good ? '' : 'not '}ok ${lines.filter(l => !l.startsWith('#')).length + 1} - ` +
+      `${from.name} ${to.name}: ${what}`);
+    if (!good && why !== '') lines.push(`# ${why}`);
+  };
+  const press = key => document.body.dispatchEvent(
+    new KeyboardEvent('keydown', { key, bubbles: true }));
+  const inOrder = list => list.every((value, i) => value === i);
+  check(inOrder(rows.map(r => r.left).filter(i => i >= 0)) &&
+    rows.filter(r => r.left >= 0).length === from.source.length, 'the left has all lines in order');
+  check(inOrder(rows.map(r => r.right).filter(i => i >= 0)) &&
+    rows.filter(r => r.right >= 0).length === to.source.length, 'the right has all lines in order');
+  check(rows.every(r => r.kind !== 'same' || from.source[r.left] === to.source[r.right]),
+    'what stands as equal is equal');
+  check(rows.every(r => r.kind !== 'moved' || r.elsewhere >= 0), 'a moved line knows where to');
+  for (const side of [from, to]) {
+    const sum = [...side.lines.values()].reduce((all, line) => all + line.executions, 0);
+    check(sum === side.counters.warp_instructions, `${side.name}: the margins add up`,
+      `${sum}, counted ${side.counters.warp_instructions}`);
+  }
+  const equal = document.querySelectorAll('.folded').length;
+  press('f');
+  check(document.querySelectorAll('.folded').length === 0 &&
+    document.querySelectorAll('.pair-row').length === rows.length, 'f unfolds all lines');
+  press('f');
+  check(document.querySelectorAll('.folded').length === equal, 'and folds them again');
+  press('n');
+  check(document.querySelector('.pair-row.here') !== null || !changes.length,
+    'n goes to the first change');
+  const busiest = [...to.lines.entries()].filter(([line]) => line > 0)
+    .reduce((a, b) => b[1].executions > a[1].executions ? b : a)[0];
+  showRow(rows.findIndex(r => r.right === busiest - 1));
+  document.querySelector('.pair-row.here .right .text').click();
+  const open = document.querySelector('.machines');
+  check(open && open.querySelectorAll('.machine')[1].querySelectorAll('.ptx').length ===
+    Math.min(400, to.ptx.get(busiest).length), 'a click on a line opens its PTX');
+  check(!to.sass || open.querySelectorAll('.machine')[1].querySelectorAll('.sass').length > 0,
+    'and its SASS');
+  check(document.documentElement.scrollWidth <= innerWidth, 'nothing is wider than the window');
+  lines.push(`1..${lines.filter(l => !l.startsWith('#')).length}`);
+  const out = make('pre', '', lines.join('\n'));
+  out.id = 'tap';
+  document.body.append(out);
+}
+
+if (location.hash === '#test') selfTest();

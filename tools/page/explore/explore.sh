@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# make stageNN explore: records one block of a stage on the simulator and writes a page of it.
+# Usage: explore.sh HARNESS STAGE SOURCE PREVIOUS LIBRARY OUTPUT [VARIABLE=value...]
+# PREVIOUS is the source before this one, or empty; OUTPUT the page, or - for the record itself.
+# Environment: LAB_SHOW prints machine code, NAV is put into the page's head.
+set -euo pipefail
+harness=$1 stage=$2 source=$3 previous=$4 library=$5 output=$6
+shift 6
+folder=$(dirname "$0")/..
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# A race is a fault that only SIM_RACE sees; a kernel that faults gets its page, too.
+SIM_RECORD=$scratch/record SIM_RACE=1 "$harness" run "$@" DEVICE=sim FORMAT=json \
+    "$(dirname "$library")" >"$scratch/run" 2>"$scratch/log" || code=$?
+if [ ! -s "$scratch/record" ]; then
+    if grep -o 'SIM_BLOCK=.*' "$scratch/log" | sed 's/^SIM_//' >&2; then exit 64; fi
+    cat "$scratch/log" >&2
+    sed -n 's/.*"reason":"\([^"]*\)".*/'"$stage: "'\1/p' "$scratch/run" >&2
+    [ "${code:-0}" -ne 0 ] || code=1
+    exit "$code"
+fi
+grep '^ptxsim: ' "$scratch/log" >&2 || true
+if [ "$output" = - ]; then
+    cat "$scratch/record"
+    exit
+fi
+
+# The numbers of the lines that the source before does not have.
+{
+    printf '{"previous":"%s","lines":[' "$(basename "$(dirname "$previous")")"
+    [ -z "$previous" ] ||
+        diff --unchanged-line-format= --old-line-format= --new-line-format='%dn ' \
+            "$previous" "$source" | sed 's/ $//; s/ /,/g' || true
+    echo ']}'
+} >"$scratch/changed"
+echo null >"$scratch/sass"
+if [ -n "${LAB_SHOW:-}" ]; then
+    bash -c "$LAB_SHOW FORMAT=json '$library'" >"$scratch/sass" 2>/dev/null ||
+        echo null >"$scratch/sass"
+fi
+
+mkdir -p "$(dirname "$output")"
+awk -v folder="$folder" -v page=explore/explore.html -v title="$stage" \
+    -v files="record=$scratch/record run=$scratch/run changed=$scratch/changed sass=$scratch/sass" \
+    -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
+mv "$scratch/page" "$output"
+echo "$output"

@@ -1,0 +1,379 @@
+// The page's own test: opened with #test it drives itself by real events and leaves TAP in the
+// document. What it expects is worked out here in its own way, from addresses and layouts.
+
+const tap = { lines: [], count: 0, clicks: 0 };
+
+function check(good, what, why = '') {
+  tap.count++;
+  tap.lines.push(`${good ? '' : 'not '}ok ${tap.count} - ${run.name}: ${what}`);
+  if (!good && why !== '') tap.lines.push(`# ${why}`);
+}
+
+function click(node, place = {}) {
+  tap.clicks++;
+  for (const kind of ['pointerdown', 'pointerup', 'click'])
+    node.dispatchEvent(new MouseEvent(kind, { bubbles: true, ...place }));
+}
+
+// A click at a point of a canvas.
+function clickAt(canvas, x, y) {
+  const box = canvas.getBoundingClientRect();
+  click(canvas, { clientX: box.left + x, clientY: box.top + y });
+}
+
+const press = (key, more = {}) =>
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, ...more }));
+
+// The number of the first source line with this text.
+const lineWith = text => 1 + here().source.findIndex(line => line.includes(text));
+const codeRow = line => document.querySelector(`#lines [data-line="${line}"]`);
+const lanesText_ = () => byId('lanes-body').textContent;
+
+function hasInk(canvas) {
+  const { data: pixels } = canvas.getContext('2d')
+    .getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Set();
+  for (let i = 0; i < pixels.length; i += 4)
+    if (pixels[i + 3]) seen.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
+  return seen.size > 2;
+}
+
+// ---- Every page ---------------------------------------------------------------------------------
+
+function testViews() {
+  const launch = here();
+  check(byId('lines').children.length === launch.source.length, 'every source line is shown');
+  check(hasInk(byId('time-base')), 'the timeline is drawn');
+  check(document.querySelectorAll('#lanes-body figure').length > 0, 'the lanes are drawn');
+  press('m');
+  check(!launch.shared_bytes || hasInk(byId('memory-map')), 'shared memory is drawn');
+  press('l');
+  const shares = [...launch.share.values()].reduce((sum, line) => sum + line.executions, 0);
+  check(shares === launch.steps + launch.cut, 'the lines have all steps',
+    `${shares} of ${launch.steps}`);
+}
+
+function testKeys() {
+  move({ warp: 0, step: 10, lane: -1 });
+  press('ArrowRight');
+  check(cursor.step === 11, 'right is the next step');
+  press('ArrowLeft', { shiftKey: true });
+  check(cursor.step === 1, 'left with shift is ten steps back');
+  const line = opHere().line;
+  press('n');
+  check(opHere().line !== line && cursor.step > 1, 'n is the next line');
+  const time = timeHere();
+  press('ArrowDown');
+  const warps = here().warps.length;
+  check(cursor.warp === Math.min(1, warps - 1) && timeHere() <= Math.max(time, 0) + 1,
+    'down is the next warp at the same time');
+  press('ArrowUp');
+  press(']');
+  check(cursor.lane === 0, '] is the next lane');
+  press('Escape');
+  check(cursor.lane === -1, 'Escape leaves the lanes');
+  const from = timeline.to - timeline.from;
+  press('+');
+  check(timeline.to - timeline.from < from, '+ zooms in');
+  press('0');
+  check(timeline.from === 0 && timeline.to === here().end, '0 shows the whole block');
+}
+
+// One cursor: a choice in one view moves the others.
+function testOneCursor() {
+  const launch = here();
+  const busiest = [...launch.share.entries()].filter(([line]) => line > 0)
+    .reduce((a, b) => b[1].executions > a[1].executions ? b : a)[0];
+  click(codeRow(busiest).querySelector('.text'));
+  check(isFrom(opHere(), busiest), 'a click on a line goes to one of its steps');
+  check(byId('where').textContent.includes(`line ${opHere().line}`), 'and says so');
+  check(codeRow(opHere().line).classList.contains('selected'), 'and marks the line');
+  check(byId('machine').querySelector('.selected code').textContent === opHere().text,
+    'and marks its PTX');
+  const row = timeline.rows[launch.warps.length - 1];
+  clickAt(byId('time-cursor'), timeline.x(launch.end / 3), row.y + row.height / 2);
+  check(cursor.warp === row.warp, 'a click on the timeline goes to the warp');
+  check(Math.abs(timeHere() - launch.end / 3) <= launch.end / 100 ||
+    cursor.step === warpHere().steps - 1 || warpHere().time[cursor.step + 1] > launch.end / 3,
+  'and to the time', `${timeHere()}, not ${launch.end / 3}`);
+  if (!launch.shared_bytes) return;
+  press('m');
+  move({ warp: 0, step: launch.warps[0].steps - 1 });
+  const { owner } = memory, around = [-64, -32, 32, 64]; // a line may be less than a pixel high
+  const word = owner.findIndex((index, w) => index >= 0 &&
+    around.every(n => owner[w + n] === index));
+  if (word >= 0) {
+    const event = memory.events[memory.owner[word]], { x, y } = memory.placeOf(word);
+    clickAt(byId('memory-map'), Math.ceil(x + 1), Math.ceil(y + memory.rowHeight / 4));
+    check(cursor.warp === event.warp && cursor.step === event.step,
+      'a click on a byte goes to the step that wrote it');
+  }
+  press('l');
+}
+
+// Lanes with one bank and one wavefront want one word: by their addresses.
+function testBanks() {
+  const launch = here();
+  let wrong = 0;
+  for (const warp of launch.warps)
+    for (let i = 0; i < Math.min(warp.requests, 3000); i++) {
+      const f = launch.footprints[warp.footprint[i]], seen = new Map();
+      if (f.space !== 'shared') continue;
+      for (const lane of lanesOf(f.mask)) {
+        const word = (warp.base[i] + f.distance[lane]) >> 2;
+        const key = `${word % 32} ${f.wavefront[lane]}`;
+        if (f.bank[lane] !== word % 32 || (seen.has(key) && seen.get(key) !== word)) wrong++;
+        seen.set(key, word);
+      }
+    }
+  check(wrong === 0, 'banks are those of the addresses', `${wrong} are not`);
+}
+
+// Nobody goes on before the last arrival at what it waited for.
+function testOrder() {
+  const { warps, mbarriers, barriers } = here(), early = [];
+  for (const phase of [...mbarriers, ...barriers])
+    for (const wait of phase.waits)
+      for (const a of phase.arrivals)
+        if (warps[a.warp].time[a.step] >= warps[wait.warp].time[wait.step + 1])
+          early.push(`warp ${wait.warp} step ${wait.step}`);
+  check(!early.length, 'nobody goes on before what it waits for', early.slice(0, 5).join(', '));
+}
+
+// A word is what it was before a copy is issued, in flight until the wait, and then the copy's.
+function testMemory() {
+  const { events } = memory, { warps } = here();
+  const index = events.findIndex(e => e.land > e.issue + 1 && e.step > 0 && e.warp === 0);
+  if (index < 0) return;
+  const event = events[index];
+  let word = -1;
+  memory.eachWord(event, w => { word = w; });
+  const state = time => {
+    move({ warp: 0, step: stepAt(warps[0], time) });
+    return memory.landing[word] === index ? 'in flight'
+      : memory.owner[word] === index ? 'there' : 'other';
+  };
+  check(state(event.issue - 1) === 'other', 'before a copy is issued its bytes are what they were');
+  check(state(event.issue) === 'in flight', 'then they are in flight');
+  const landed = state(event.land);
+  check(landed === 'there', 'and after the wait they are there', landed);
+}
+
+// The median: other programs may take the processor from one of them.
+function testSpeed() {
+  const times = [], moves = 41;
+  for (let i = 0; i < moves; i++) {
+    const start = performance.now();
+    move({ warp: i % here().warps.length, step: Math.floor(warpHere().steps * i / moves) });
+    times.push(performance.now() - start);
+  }
+  const median = times.sort((a, b) => a - b)[moves >> 1];
+  check(median < 50, 'a move of the cursor takes under 50 ms', `${median.toFixed(1)} ms`);
+}
+
+// ---- Looks --------------------------------------------------------------------------------------
+
+function luminance(text) {
+  const paper = document.createElement('canvas').getContext('2d');
+  paper.fillStyle = text;
+  paper.fillRect(0, 0, 1, 1);
+  const [r, g, b] = [...paper.getImageData(0, 0, 1, 1).data].map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a, b) {
+  const [low, high] = [luminance(colour(a)), luminance(colour(b))].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function testLooks() {
+  for (const theme of ['light', 'dark']) {
+    setTheme(theme);
+    const pairs = [];
+    for (const on of ['paper', 'panel', 'select', 'caller'])
+      for (const text of ['ink', 'faint', 'comment', 'keyword']) pairs.push([text, on]);
+    for (const on of ['lane-0', 'lane-1', 'lane-2', 'lane-3', 'lane-4', 'lane-5', 'lane-6',
+      'lane-7', 'r0', 'r1', 'r2', 'r3']) pairs.push(['ink', on]);
+    pairs.push(['bad', 'paper'], ['good', 'paper'], ['bad', 'bad-paper'], ['paper', 'accent']);
+    const low = pairs.filter(([a, b]) => contrast(a, b) < 4.5);
+    check(!low.length, `${theme}: text has a contrast of 4.5 and more`,
+      low.map(([a, b]) => `${a} on ${b} ${contrast(a, b).toFixed(2)}`).join(', '));
+  }
+  check(document.documentElement.scrollWidth <= innerWidth, 'nothing is wider than the window');
+  const clipped = ['#head', '#timeline > .bar', '#code > .bar', '#cursor']
+    .filter(s => document.querySelector(s).scrollWidth > document.querySelector(s).clientWidth + 1);
+  check(!clipped.length, 'no bar is clipped', clipped.join(', '));
+  const lost = [...document.querySelectorAll('button, select, [tabindex]')]
+    .filter(node => node.offsetParent && (node.focus(), document.activeElement !== node));
+  check(!lost.length, 'everything that acts takes the keyboard focus', `${lost.length} do not`);
+}
+
+// ---- The questions ------------------------------------------------------------------------------
+
+function ask(question, answer) {
+  timeline.all();
+  timeline.choose(null);
+  move({ launch: 0, warp: 0, step: 0, lane: -1 });
+  tap.clicks = 0;
+  answer();
+  check(tap.clicks <= 3, `${question} (${plural(tap.clicks, 'click')})`);
+}
+
+// The lanes whose words are in the bank, by their addresses.
+function lanesInBank(bank) {
+  const i = requestsOf(warpHere(), cursor.step)[0], warp = warpHere();
+  const f = here().footprints[warp.footprint[i]];
+  return lanesOf(f.mask).filter(lane =>
+    ((warp.base[i] + f.distance[lane]) >> 2) % 32 === bank).length;
+}
+
+function askBanks(conflicts) {
+  ask('which lanes of the load of K meet in one bank', () => {
+    click(codeRow(lineWith('load_floats(k[key], &sK[')).querySelector('.text'));
+    const cells = document.querySelectorAll('#lanes-body figure:first-child .cell[data-lanes]');
+    const figure = document.querySelector('#lanes-body figure');
+    check(cells.length > 0 && figure.classList.contains(conflicts ? 'bad' : 'good'),
+      conflicts ? 'the load of K has bank conflicts' : 'the load of K has none');
+    const rows = new Set([...cells].map(c => c.querySelector('rect').getAttribute('y'))).size;
+    const distinct = conflicts ? lanesInBank(0) / 2 : 4;
+    check(conflicts ? rows >= distinct : rows === 4, 'as many wavefronts as the banks need',
+      `${rows} rows`);
+  });
+}
+
+function askFragment() {
+  ask('which lane and register holds S[5][3], and as which operand it enters P V', () => {
+    const op = here().ops.find(o => o.kind === 'mma' && o.phase === 'qk');
+    click(codeRow(op.line).querySelector('.text'));
+    check(opHere().kind === 'mma', 'the line shows its mma', opHere().text);
+    click(document.querySelector('[data-element="S 5 3"]'));
+    const text = lanesText_();
+    check(text.includes('S[5][3] is in lane 21, register c1'), 'S[5][3] is in lane 21, c1', text);
+    check(/enters P V as operand A, element \[5\]\[(3|11)\]: register a[02], upper half/.test(text),
+      'and enters P V as A', text.slice(0, 300));
+  });
+}
+
+function askUnderCopy() {
+  ask('what runs between the issue of V\'s copy and its first read', () => {
+    const bar = timeline.bars.find(b => b.label === 'V');
+    clickAt(byId('time-cursor'), Math.max(timeline.x(bar.start) + 2,
+      (timeline.x(bar.start) + timeline.x(bar.end)) / 2), bar.y + 5);
+    const text = byId('instruction').textContent;
+    check(/^cp\.async V.*Q Kᵀ [\d,]+/.test(text), 'Q K^T runs under it', text);
+    const reads = [];
+    for (const event of memory.events)
+      if (event.issue >= bar.start && event.issue < bar.end && event.from) reads.push(event);
+    check(reads.length > 0, 'and its bytes are in flight meanwhile');
+  });
+}
+
+function askDescriptor() {
+  ask('what the fields of K\'s descriptor are, and which bytes step 3 reads', () => {
+    const products = here().products.filter(p => p.warp === 0 &&
+      opAt(0, p.step).phase === 'qk');
+    click(codeRow(opAt(0, products[0].step).line).querySelector('.text'));
+    check(lanesText_().includes('Descriptor of K'), 'the line shows the descriptor');
+    const third = opAt(0, products[2].step);
+    const index = here().ops.indexOf(third);
+    click(byId('machine').querySelector(`[data-op="${index}"]`));
+    const product = here().products.find(p => p.warp === cursor.warp && p.step === cursor.step);
+    const bits = BigInt(`0x${product.b.bits}`), field = at => Number(bits >> at & 0x3fffn) * 16;
+    check(field(0n) === product.b.address && field(16n) === product.b.leading &&
+      field(32n) === product.b.stride && Number(bits >> 62n) === 1 && product.b.swizzle === 128,
+    'its fields are those of its bits');
+    const shown = [...document.querySelectorAll('.cell.read')]
+      .map(c => Number(c.dataset.address)).slice(0, 32);
+    const wanted = [];
+    for (let row = 0; row < 16; row++)
+      for (let half = 0; half < 2; half++) {
+        const plain = product.b.address + 128 * row + 16 * half;
+        wanted.push(plain ^ ((plain >> 7 & 7) << 4));
+      }
+    check(wanted.every(a => shown.includes(a)), 'and its bytes those of the 128-byte swizzle');
+  });
+}
+
+function askRelease() {
+  ask('at which arrival warp 4 goes on', () => {
+    const { warps, mbarriers } = here();
+    const waits = mbarriers.flatMap(p => p.waits.map(w => ({ ...w, phase: p })))
+      .filter(w => w.warp === 4);
+    check(waits.length > 0, 'warp 4 waits at mbarriers');
+    const wait = waits[1] || waits[0];
+    const row = timeline.rows[4];
+    const time = warps[4].time[wait.step];
+    timeline.from = Math.max(0, time - 60);
+    timeline.to = timeline.from + 200;
+    timeline.drawBase();
+    clickAt(byId('time-cursor'), timeline.x(time + 0.5), row.y + row.height / 2);
+    check(cursor.warp === 4 && cursor.step === wait.step, 'the timeline leads to the wait',
+      `step ${cursor.step}, not ${wait.step}`);
+    const last = wait.phase.arrivals.map(a => ({ ...a, time: warps[a.warp].time[a.step] }))
+      .reduce((a, b) => b.time > a.time ? b : a);
+    const named = document.querySelector('#lanes-body .go.last');
+    check(named && Number(named.dataset.warp) === last.warp &&
+      Number(named.dataset.step) === last.step, 'and names the last arrival');
+    click(named);
+    check(cursor.warp === last.warp && cursor.step === last.step, 'which is a click away');
+  });
+}
+
+function askOverlap() {
+  ask('which exponentials run while which wgmma is in flight', () => {
+    const over = timeline.bars.filter(b => b.kind === 'wgmma')
+      .map(b => ({ b, ...between(b.start, b.end) })).filter(b => b.exponentials > 0);
+    check(over.length > 0, 'exponentials run under a wgmma');
+    const { b } = over[0];
+    let exponentials = 0;
+    for (const warp of here().warps)
+      for (let step = 0; step < warp.steps; step++)
+        exponentials += warp.time[step] >= b.start && warp.time[step] <= b.end &&
+          here().ops[warp.op[step]].text.startsWith('ex2');
+    clickAt(byId('time-cursor'), (timeline.x(b.start) + timeline.x(b.end)) / 2, b.y + 5);
+    check(timeline.chosen === b && byId('instruction').textContent
+      .includes(`${grouped(exponentials)} exponential`), 'the page counts them',
+    byId('instruction').textContent);
+  });
+}
+
+function askRace() {
+  const { fault } = here();
+  check(!byId('fault').hidden && byId('fault').textContent.includes('race'),
+    'the page says that there is a race', byId('fault').textContent.slice(0, 200));
+  const buttons = [...document.querySelectorAll('#fault [data-step]')];
+  check(buttons.length === 2, 'and has both sides');
+  const lines = buttons.map(button => {
+    click(button);
+    return opHere().line;
+  });
+  check(lines.every(line => fault.text.includes(`:${line}`)), 'each a click away', lines.join());
+  check(cursor.warp === fault.later.warp && fault.earlier.warp !== fault.later.warp ||
+    /warp/.test(fault.text), 'with their warps');
+}
+
+const QUESTIONS = {
+  6: [() => askBanks(true), askUnderCopy], 7: [() => askBanks(false)], 8: [askFragment],
+  10: [askFragment, askUnderCopy], 12: [askDescriptor], 14: [askRelease], 15: [askOverlap],
+};
+
+function selfTest() {
+  try {
+    const faulty = Boolean(here().fault);
+    if (faulty) askRace();
+    move({ launch: 0, warp: 0, step: 0 });
+    for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,
+      testSpeed]) test();
+    for (const question of faulty ? [] : QUESTIONS[run.stage] || []) question();
+    testLooks();
+  } catch (error) {
+    check(false, 'no exception', `${error.stack}`.replace(/\n/g, '\n# '));
+  }
+  tap.lines.push(`1..${tap.count}`);
+  const out = make('pre', '', tap.lines.join('\n'));
+  out.id = 'tap';
+  document.body.append(out);
+}
+
+if (location.hash === '#test') selfTest();

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A chapter of the site from its Markdown. Usage: chapter.sh MARKDOWN_PROGRAM FILE.md OUTPUT ROOT
+# ROOT is the way from the page to the site's first one, such as ../ or nothing. Links to Markdown
+# lead to its page, links to a stage's source into its explorer, at the line if they name one.
+set -euo pipefail
+markdown=$1 file=$2 output=$3 root=$4
+folder=$(dirname "$0")/..
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+"$markdown" --unsafe -e table -e strikethrough -e autolink "$file" >"$scratch/plain"
+sed -E 's,href="([^":#]*)README\.md(#[^"]*)?",href="\1index.html\2",g
+    s,href="([^":#]*)\.md(#[^"]*)?",href="\1.html\2",g
+    s,href="((\.\./)*)stages/([0-9a-z_]+)/kernel\.cu#L([0-9]+)",href="\1explore/\3.html#line=\4",g
+    s,href="((\.\./)*)stages/([0-9a-z_]+)/kernel\.cu",href="\1explore/\3.html",g
+    s,href="results/",href="results/h200.html",' "$scratch/plain" |
+    awk '{ # headings get names that links can use
+        if (match($0, /^<h[1-6]>/)) {
+            name = $0; gsub(/<[^>]*>/, "", name); name = tolower(name)
+            gsub(/&[a-z]+;/, "", name); gsub(/[^a-z0-9 _-]/, "", name); gsub(/ /, "-", name)
+            sub(/^<h[1-6]/, "& id=\"" name "\"")
+        }
+        print
+    }' >"$scratch/body"
+[ "$output" != build/site/index.html ] ||
+    sed -i 's,^<p><img src="notes/results/[a-z0-9_]*_ladder.svg".*,<div id="chart">&</div>,' \
+        "$scratch/body"
+
+{
+    echo '<ul>'
+    for page in index:"The ladder" notes/course:"Course" notes/glossary:"Glossary" \
+        notes/trust:"What is checked" notes/results/nvidia_h200:"Results"; do
+        echo "<li><a href=\"$root${page%%:*}.html\">${page#*:}</a></li>"
+    done
+    echo '</ul><p class="small">Stages: chapter, explorer, beside the one before</p><ul>'
+    before=''
+    for stage in stages/[0-9][0-9]_*; do
+        stage=${stage#stages/}
+        echo "<li><a href=\"${root}notes/$stage.html\">${stage//_/ }</a>"
+        echo "<a href=\"${root}explore/$stage.html\" title=\"$stage in the explorer\">&#9678;</a>"
+        [ -z "$before" ] || echo "<a href=\"${root}compare/${before%%_*}_${stage%%_*}.html\"" \
+            "title=\"${before} and $stage\">&#8644;</a>"
+        echo '</li>'
+        before=$stage
+    done
+    echo '</ul>'
+} >"$scratch/stages"
+
+mkdir -p "$(dirname "$output")"
+title=$(sed -n 's/^# //p' "$file" | head -n 1)
+awk -v folder="$folder" -v page=site/chapter.html -v title="${title//&/and}" -v nav='' \
+    -v files="stages=$scratch/stages body=$scratch/body" -f "$folder/inline.awk" </dev/null |
+    sed "s,@root@,$root,g" >"$scratch/page"
+mv "$scratch/page" "$output"
+echo "$output"

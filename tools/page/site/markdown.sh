@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Prints the path of a program that turns Markdown (as GitHub has it, with tables) into HTML.
+#
+#   tools/page/site/markdown.sh OUTDIR
+#
+# cmark-gfm from PATH, else OUTDIR/bin/cmark-gfm: the same library in a Python package, fetched if
+# need be. What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
+set -euo pipefail
+if [ $# -ne 1 ] || [ -z "$1" ]; then
+    echo "usage: tools/page/site/markdown.sh OUTDIR" >&2
+    exit 64
+fi
+if program=$(command -v cmark-gfm); then
+    echo "cmark-gfm  $program" >&2
+    echo "$program"
+    exit
+fi
+program=$(realpath -m "$1")/bin/cmark-gfm
+if [ ! -x "$program" ]; then
+    package=cmarkgfm==2024.11.20
+    echo "cmark-gfm was not found: fetching $package into $1" >&2
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    if ! python3 -m pip install --quiet --no-input --disable-pip-version-check --only-binary :all: \
+        --target "$scratch/packages" "$package" >"$scratch/log" 2>&1; then
+        echo "make site needs cmark-gfm, and fetching it failed ($(tail -n 1 "$scratch/log")):" \
+            "install it, for example Debian's package cmark-gfm" >&2
+        exit 2
+    fi
+    mkdir -p "$scratch/bin"
+    cat >"$scratch/bin/cmark-gfm" <<'END'
+#!/usr/bin/env python3
+"""cmark-gfm: Markdown from the file that is named last, to HTML."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages"))
+import cmarkgfm
+from cmarkgfm.cmark import Options
+
+text = Path(sys.argv[-1]).read_text(encoding="utf-8")
+sys.stdout.write(cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE))
+END
+    chmod 755 "$scratch/bin/cmark-gfm"
+    mkdir -p "$1"
+    cp -r "$scratch/packages" "$scratch/bin" "$1/"
+fi
+echo "cmark-gfm  $program" >&2
+echo "$program"

@@ -1,0 +1,144 @@
+// Every page of the site: its search, its looks, and on the first one the chart of the ladder.
+'use strict';
+
+const { root } = document.body.dataset;
+const found = document.getElementById('found'), field = document.getElementById('search');
+
+function make(tag, content = '', className = '') {
+  const node = document.createElement(tag);
+  if (Array.isArray(content)) node.append(...content); else node.textContent = content;
+  if (className) node.className = className;
+  return node;
+}
+
+// ---- Search ----------------------------------------------------------------------------------
+
+// Titles before text; a word at the beginning of a title first.
+function rank(entry, query) {
+  const title = entry.title.toLowerCase();
+  if (title.startsWith(query)) return 0;
+  if (title.includes(query)) return 1;
+  return (entry.text || '').toLowerCase().includes(query) ? 2 : -1;
+}
+
+function search() {
+  const query = field.value.trim().toLowerCase();
+  const ranked = window.SEARCH.map(entry => ({ entry, at: rank(entry, query) }));
+  const hits = query.length < 2 ? [] : ranked
+    .filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at).slice(0, 20);
+  found.hidden = query.length < 2;
+  found.replaceChildren(...hits.map(({ entry }) => {
+    const link = make('a', entry.title);
+    link.href = root + entry.page;
+    return make('li', [link, make('small', entry.text || entry.of)]);
+  }));
+  if (!hits.length && query.length >= 2) found.append(make('li', 'nothing found'));
+}
+
+field.addEventListener('input', search);
+document.addEventListener('keydown', event => {
+  if (event.key === 'Escape') found.hidden = true;
+  if (event.key === '/' && document.activeElement !== field) {
+    event.preventDefault();
+    field.focus();
+  }
+});
+document.getElementById('theme').addEventListener('click', () => {
+  const html = document.documentElement;
+  html.dataset.theme = getComputedStyle(html).colorScheme === 'dark' ? 'light' : 'dark';
+});
+
+// page.html#find=bank opens the search.
+const wanted = new URLSearchParams(location.hash.slice(1)).get('find');
+if (wanted) {
+  field.value = wanted;
+  search();
+}
+
+// ---- The chart -------------------------------------------------------------------------------
+
+const SVG = 'http://www.w3.org/2000/svg';
+function shape(tag, attributes, text = '') {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.textContent = text;
+  return node;
+}
+
+const unique = list => [...new Set(list)];
+const BOX = { left: 56, right: 190, top: 16, bottom: 34, width: 900, height: 430 };
+
+// A line for every stage and peer: TFLOP/s over the length, as they were measured.
+function drawChart(place, choice) {
+  const runs = window.RESULTS.filter(r => Object.entries(choice).every(([k, v]) => r[k] === v));
+  const lengths = unique(runs.map(r => r.seq)).sort((a, b) => a - b);
+  const most = Math.max(1, ...runs.map(r => r.tflops));
+  const x = seq => BOX.left + (lengths.length < 2 ? 0.5 : lengths.indexOf(seq) /
+    (lengths.length - 1)) * (BOX.width - BOX.left - BOX.right);
+  const y = t => BOX.height - BOX.bottom - t / most * (BOX.height - BOX.top - BOX.bottom);
+  const svg = shape('svg', { viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: 'img',
+    'aria-label': 'TFLOP/s of the stages over the length' });
+  const step = [10, 20, 50, 100, 200, 500].find(s => most / s <= 8) || 1000;
+  for (let t = 0; t <= most; t += step) {
+    svg.append(shape('line', { x1: BOX.left, x2: BOX.width - BOX.right, y1: y(t), y2: y(t),
+      class: 'axis' }),
+    shape('text', { x: BOX.left - 8, y: y(t) + 4, 'text-anchor': 'end' }, `${t}`));
+  }
+  for (const seq of lengths)
+    svg.append(shape('text', { x: x(seq), y: BOX.height - 12, 'text-anchor': 'middle' }, `${seq}`));
+  const names = unique(runs.map(r => r.name)).sort((a, b) => best(runs, b) - best(runs, a));
+  let labelY = -99;
+  const lines = names.map((name, i) => {
+    const points = runs.filter(r => r.name === name).sort((a, b) => a.seq - b.seq);
+    const hue = /^\d/.test(name) ? `hsl(${(Number(name.slice(0, 2)) * 47) % 360} 65% 48%)` : 'gray';
+    const path = points.map((p, n) => `${n ? 'L' : 'M'}${x(p.seq)} ${y(p.tflops)}`).join('');
+    const line = shape('path', { d: path, class: 'line', stroke: hue });
+    const last = points[points.length - 1];
+    labelY = Math.max(labelY + 14, y(last.tflops) + 4);
+    svg.append(line, shape('text', { x: BOX.width - BOX.right + 10, y: labelY, fill: hue }, name),
+      ...points.map(p => shape('circle', { cx: x(p.seq), cy: y(p.tflops), r: 3, fill: hue,
+        class: 'dot' })));
+    return { name, points, line };
+  });
+  const told = make('output', 'Point at a line.');
+  svg.addEventListener('pointermove', event => {
+    const box = svg.getBoundingClientRect(), scale = BOX.width / box.width;
+    const px = (event.clientX - box.left) * scale, py = (event.clientY - box.top) * scale;
+    let near = null;
+    for (const { name, points, line } of lines)
+      for (const p of points) {
+        const distance = Math.hypot(x(p.seq) - px, y(p.tflops) - py);
+        if (!near || distance < near.distance) near = { distance, name, p, line };
+      }
+    for (const { line } of lines) line.classList.toggle('near', near && line === near.line);
+    if (near) told.textContent = `${near.name}, ${near.p.seq}: ${near.p.tflops} TFLOP/s, ` +
+      `${near.p.ms} ms (batch ${near.p.batch}, ${near.p.device})`;
+  });
+  place.replaceChildren(svg, told);
+}
+
+const best = (runs, name) => Math.max(...runs.filter(r => r.name === name).map(r => r.tflops));
+
+function openChart() {
+  const chart = document.getElementById('chart');
+  if (!chart || !window.RESULTS || !window.RESULTS.length) return;
+  const place = make('div'), choices = make('div', '', 'choices');
+  const names = { device: 'card', d: 'head size', mask: 'mask' };
+  const selects = Object.entries(names).map(([key, label]) => {
+    const select = document.createElement('select');
+    select.append(...unique(window.RESULTS.map(r => r[key])).map(value => {
+      const option = make('option', String(value));
+      option.value = value;
+      return option;
+    }));
+    choices.append(make('label', [`${label} `, select]));
+    return [key, select];
+  });
+  const draw = () => drawChart(place, Object.fromEntries(selects.map(([key, select]) =>
+    [key, key === 'd' ? Number(select.value) : select.value])));
+  choices.addEventListener('change', draw);
+  chart.replaceChildren(choices, place);
+  draw();
+}
+
+openChart();

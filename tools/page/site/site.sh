@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# What the site has besides chapters and pages: style, script, images, headers, the results for the
+# chart, the index for the search. Usage: site.sh OUTDIR FILE.md...
+set -euo pipefail
+out=$1
+shift
+folder=$(dirname "$0")/..
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# The colours are those of the other pages.
+sed -n '/^:root {/,/^}/p; /^@media (prefers-color-scheme/p; /^:root\[data-theme=dark\]/p' \
+    "$folder/style.css" >"$scratch/palette"
+awk -v folder="$folder" -v page=site/site.css -v files="palette=$scratch/palette" \
+    -f "$folder/inline.awk" </dev/null >"$out/site.css"
+cp "$folder/site/site.js" "$out/site.js"
+for file in notes/img/*.svg notes/results/*.svg common/*.h common/*/*.h LICENSE; do
+    mkdir -p "$out/$(dirname "$file")"
+    cp -u "$file" "$out/$file"
+done
+
+# Titles of all pages, and the words of the glossary.
+page_of() { case $1 in README.md) echo index.html ;; *README.md) echo "${1%README.md}index.html" ;;
+    *) echo "${1%.md}.html" ;; esac; }
+{
+    echo 'window.SEARCH = ['
+    for file in "$@"; do
+        awk -v page="$(page_of "$file")" '
+            function text(s) { gsub(/\[|\]\([^)]*\)|[*`]/, "", s); gsub(/\\/, "", s)
+                gsub(/"/, "\\\"", s); gsub(/</, "\\u003c", s); return s }
+            /^```/ { code = !code }
+            code { next }
+            /^# / { title = text(substr($0, 3)); print "{title: \"" title "\", page: \"" page \
+                "\", of: \"\"}," }
+            /^##+ / { head = $0; sub(/^#+ /, "", head); name = tolower(head)
+                gsub(/[^a-z0-9 _-]/, "", name); gsub(/ /, "-", name)
+                print "{title: \"" text(head) "\", page: \"" page "#" name \
+                    "\", of: \"" title "\"}," }
+            /^- \*\*/ && page ~ /glossary/ { word = $0; sub(/^- \*\*/, "", word)
+                rest = word; sub(/\*\*.*/, "", word); sub(/^[^*]*\*\*/, "", rest)
+                print "{title: \"" text(word) "\", page: \"" page "\", of: \"" title \
+                    "\", text: \"" text(word rest) "\"}," }' "$file"
+    done
+    echo '];'
+    echo 'window.RESULTS = ['
+    for file in notes/results/*.jsonl; do
+        case $file in *_inputs.jsonl | *_roofline.jsonl) continue ;; esac
+        awk '
+            function field(key,    rest) { # the value of a key of this line, without quotes
+                if (!match($0, "\"" key "\":")) return ""
+                rest = substr($0, RSTART + RLENGTH)
+                sub(/^"/, "", rest); sub(/[",}].*/, "", rest)
+                return rest
+            }
+            /"status":"pass"/ && /"simulated":false/ && /"dtype":"fp16"/ {
+                printf "{name: \"%s\", device: \"%s\", mask: \"%s\", batch: %d, seq: %d, d: %d, ",
+                    field("name"), field("device"), field("causal") == "true" ? "causal" : "full",
+                    field("batch"), field("seq_q"), field("d")
+                printf "ms: %.4g, tflops: %.4g},\n", field("ms_median"), field("tflops")
+            }' "$file"
+        break # one file a card; what others repeat would be drawn twice
+    done
+    echo '];'
+} >"$scratch/index"
+mv "$scratch/index" "$out/search_index.js"

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# For the tests of pages: TAP, a headless Chromium, markup. To be sourced; it ends a test that finds
+# no Chromium.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+count=0
+result() { # result STATUS DESCRIPTION [FILE]
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
+        echo "not ok $count - $2"
+        [ -z "${3:-}" ] || head -n 20 "$3" | sed 's/^/# /'
+    fi
+}
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$browser" ]; then
+    echo "1..0 # SKIP needs a Chromium, such as Debian's package chromium"
+    exit 0
+fi
+
+# dump ADDRESS: the document that a page has become.
+dump() {
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --window-size=1366,768 \
+        --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --dump-dom \
+        "file://$1" 2>/dev/null
+}
+
+# drive PAGE: its TAP, numbered anew.
+drive() {
+    dump "$PWD/$1#test" |
+        sed -n '/<pre id="tap">/,/<\/pre>/p' | sed 's/.*<pre id="tap">//; s/<\/pre>.*//;
+            s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$scratch/tap"
+    result "$([ -s "$scratch/tap" ] && grep -q '^1\.\.' "$scratch/tap"; echo $?)" "$1 was driven"
+    while IFS= read -r line; do
+        case $line in
+        ok\ *) echo "ok $((count += 1)) ${line#ok * }" ;;
+        'not ok '*) echo "not ok $((count += 1)) ${line#not ok * }" ;;
+        '#'*) echo "$line" ;;
+        esac
+    done <"$scratch/tap"
+}
+
+# Tags that are closed in the order in which they were opened.
+closed() {
+    perl -0777 -ne 's/<(script|style)\b[^>]*>.*?<\/\1>//gs; s/<!.*?>//gs; my @open;
+        while (/<(\/?)([a-z0-9]+)[^>]*?(\/?)>/g) {
+            next if $3 || $2 =~ /^(meta|link|br|hr|img|input)$/;
+            if (!$1) { push @open, $2 }
+            elsif (!@open || pop(@open) ne $2) { print "</$2> closes another\n"; exit 1 }
+        }
+        if (@open) { print "@open: not closed\n"; exit 1 }' "$1" >"$scratch/markup"
+}

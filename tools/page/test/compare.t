@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The page of make compare, in a headless Chromium. Catches: a line that is lost or twice, a moved
+# line taken for two changes, margins that do not add up, a file that is not taken as a side.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL FROM TO
+# shellcheck source=tools/page/test/browser.sh
+. tools/page/test/browser.sh
+
+make compare FROM=06 TO=07 >"$scratch/log" 2>&1
+result $? "make compare FROM=06 TO=07" "$scratch/log"
+page=$(tail -n 1 "$scratch/log")
+[ "$page" = build/compare/06_07_d128_fp16_full.html ]
+result $? "it prints the page's name"
+closed "$page"
+result $? "its markup is closed" "$scratch/markup"
+drive "$page"
+
+# Stage 07 beside a file of it: a helper stands elsewhere, a word is another.
+mkdir -p build/compare/test
+awk '
+    /^static __device__ float row_sum/ { hold = 1 }
+    hold { kept = kept $0 "\n"; if (/^}/) hold = 0; next }
+    /^\/\/ N neighbouring elements/ { printf "%s\n", kept }
+    /^constexpr int WARPS/ { sub("per block", "of a block") }
+    { print }
+' stages/07_swizzle/kernel.cu >build/compare/test/kernel.cu
+make compare FROM=07 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
+result $? "a file is taken as a side" "$scratch/log"
+page=build/compare/07_07_file_d128_fp16_full.html
+drive "$page"
+dump "$PWD/$page" >"$scratch/document"
+moved=$(grep -o 'class="pair-row moved"' "$scratch/document" | wc -l)
+result "$([ "$moved" -ge 4 ]; echo $?)" "lines that were moved are told from changes"
+result "$(grep -q '<mark>of</mark> <mark>a</mark>\|<mark>of</mark>' "$scratch/document"; echo $?)" \
+    "of a changed line the words are marked"
+
+make compare FROM=07 TO=build/compare/test/none.cu >"$scratch/log" 2>&1
+[ $? -eq 2 ] && grep -q "TO must be one of: 01 .* not 'build/compare/test/none.cu'" "$scratch/log"
+result $? "a file that does not exist is refused" "$scratch/log"
+echo "1..$count"

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The pages of make stageNN explore, in a headless Chromium: opened with #test, a page drives itself
+# by real events and leaves TAP, which is passed on here. Catches: a view that draws nothing or does
+# not follow the cursor, a question of a chapter that the page no longer answers, text without
+# contrast, markup that is not closed, a fault that is not shown.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL
+# shellcheck source=tools/page/test/browser.sh
+. tools/page/test/browser.sh
+
+# A page for every stage; those whose kernels are not built are built by make.
+for source in stages/*/kernel.cu; do
+    stage=$(basename "$(dirname "$source")")
+    page=build/explore/${stage}_d128_fp16_full.html
+    make "stage${stage%%_*}" explore >"$scratch/log" 2>&1
+    result $? "make stage${stage%%_*} explore" "$scratch/log"
+    result "$(grep -qx "$page" "$scratch/log"; echo $?)" "$stage: it prints the page's name"
+    result "$([ "$(wc -c <"$page")" -lt 5000000 ]; echo $?)" "$stage: the page is under 5 MB"
+    closed "$page"
+    result $? "$stage: its markup is closed" "$scratch/markup"
+    ! grep -qE '(src|href)="?https?:|@import|@include' "$page"
+    result $? "$stage: it asks for nothing else"
+    drive "$page"
+done
+
+# A race: stage 04 without the barrier before its tiles are overwritten.
+mkdir -p build/explore/test
+sed '/__syncthreads(); \/\/ WAR: sK, sV, sP/d' stages/04_online_softmax/kernel.cu \
+    >build/explore/test/kernel.cu
+page=build/explore/04_online_softmax_d128_fp16_full_work.html
+make stage04 explore KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
+result $? "a kernel with a race gets its page" "$scratch/log"
+grep -q 'data race' "$scratch/log"
+result $? "and make says what is wrong" "$scratch/log"
+drive "$page"
+
+# 128 tiles: of the loops the first, the second and the last round stay.
+make stage06 explore N=64 NKV=8192 H=1 >"$scratch/log" 2>&1
+result $? "a long run gets its page" "$scratch/log"
+page=build/explore/06_cp_async_d128_fp16_full.html
+result "$(grep -qE '"cut":[1-9]' "$page" && [ "$(wc -c <"$page")" -lt 5000000 ]; echo $?)" \
+    "which is cut to under 5 MB"
+drive "$page"
+
+make stage06 explore BLOCK=8 >"$scratch/log" 2>&1
+[ $? -eq 2 ] && grep -q 'BLOCK=8: kernel flash_fwd has blocks 0 to 7' "$scratch/log"
+result $? "a block that does not exist is refused" "$scratch/log"
+make stage06 explore FORMAT=json 2>/dev/null | head -c 12 | grep -q '{"format":1,'
+result $? "FORMAT=json prints the record"
+echo "1..$count"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# make site: every link leads somewhere, every page is closed markup, the chart and the search work,
+# and what is up to date is not made again.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL
+# shellcheck source=tools/page/test/browser.sh
+. tools/page/test/browser.sh
+
+make site >"$scratch/log" 2>&1
+code=$?
+if [ $code -ne 0 ] && grep -q 'fetching it failed' "$scratch/log"; then
+    echo "1..0 # SKIP $(grep 'fetching it failed' "$scratch/log")"
+    exit 0
+fi
+result $code "make site" "$scratch/log"
+make site >"$scratch/log" 2>&1
+[ "$(grep -c html "$scratch/log")" -eq 1 ]
+result $? "a second time it makes no page again" "$scratch/log"
+touch notes/07_swizzle.md
+make site >"$scratch/log" 2>&1
+[ "$(grep -c html "$scratch/log")" -eq 2 ]
+result $? "and one page if one chapter is newer" "$scratch/log"
+[ "$(du -sm build/site | cut -f1)" -le 40 ]
+result $? "the site has at most 40 MB"
+
+mapfile -t pages < <(find build/site -name '*.html' | sort)
+for stage in stages/*/; do
+    stage=$(basename "$stage")
+    [ -s "build/site/explore/$stage.html" ] && [ -s "build/site/notes/$stage.html" ]
+    result $? "$stage has its chapter and its page"
+done
+result "$([ "$(find build/site/compare -name '*.html' | wc -l)" -eq 15 ]; echo $?)" \
+    "neighbours are beside each other on fifteen pages"
+
+# Links that lead nowhere, from the folder of the page that has them.
+perl -0777 -ne '
+    use File::Basename;
+    our %names; my $folder = dirname($ARGV);
+    s/<script\b.*?<\/script>//gs;
+    while (/(?:href|src)="([^"]*)"/g) {
+        my ($path, $name) = split /#/, $1, 2;
+        next if $path =~ /^(https?|mailto):/;
+        my $file = $path eq "" ? $ARGV : "$folder/$path";
+        print "$ARGV: $1\n" unless -f $file;
+        next if !$name || $name =~ /=/ || !-f $file;
+        if (!$names{$file}) {
+            open my $in, "<", $file; local $/; my $text = <$in>;
+            $names{$file} = { map { $_ => 1 } $text =~ /id="([^"]*)"/g };
+        }
+        print "$ARGV: $1 (no such heading)\n" unless $names{$file}{$name};
+    }' "${pages[@]}" >"$scratch/links"
+result "$([ ! -s "$scratch/links" ]; echo $?)" "${#pages[@]} pages: all links lead somewhere" \
+    "$scratch/links"
+for page in "${pages[@]}"; do
+    closed "$page" || { echo "$page"; cat "$scratch/markup"; }
+done >"$scratch/open"
+result "$([ ! -s "$scratch/open" ]; echo $?)" "their markup is closed" "$scratch/open"
+! grep -lE '<(script|link|img)[^>]*(src|href)="https?:' "${pages[@]}" >"$scratch/outside"
+result $? "none asks for anything else" "$scratch/outside"
+
+dump "$PWD/build/site/index.html#find=wavefront" >"$scratch/document"
+[ "$(grep -o 'class="line"' "$scratch/document" | wc -l)" -ge 12 ]
+result $? "the chart has a line for each stage that was timed"
+grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
+result $? "the search finds a word of the glossary"
+drive build/site/explore/06_cp_async.html
+drive build/site/compare/06_07.html
+echo "1..$count"
