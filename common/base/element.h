@@ -21,6 +21,11 @@ uint16_t element_from_float(ElementType type, float value);
 /* Exact. */
 float element_to_float(ElementType type, uint16_t bits);
 
+/* The same of `count` elements, and much faster: element_to_float, and the way to the type and
+ * back. */
+void elements_to_float(ElementType type, const uint16_t *bits, size_t count, float *values);
+void elements_round(ElementType type, size_t count, float *values);
+
 /* The distance between neighbouring numbers of the type at the size of a finite `value`. */
 double element_ulp(ElementType type, double value);
 

@@ -1,126 +1,55 @@
 #include "truth/oracle.h"
 
 #include "base/parallel.h"
+#include "truth/products.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums in LANES parts, which the compiler keeps in vector registers. */
-enum { LANES = 8 };
-
 /* ex2.approx.ftz gives 0 for less than 2^-126; the rest is for the rounding of scores. */
 static const float LIGHTEST = 0x1p-120f;
 
-static int min(int a, int b) { return a < b ? a : b; }
-
-static double dot(const double *a, const double *b, int d) {
-    double part[LANES] = {0}, sum = 0;
-    int c = 0;
-    for (; c + LANES <= d; c += LANES)
-        for (int lane = 0; lane < LANES; lane++) part[lane] += a[c + lane] * b[c + lane];
-    for (; c < d; c++) sum += a[c] * b[c];
-    for (int lane = 0; lane < LANES; lane++) sum += part[lane];
-    return sum;
-}
-
-static float dot_low(const float *a, const float *b, int d) {
-    float part[LANES] = {0}, sum = 0;
-    int c = 0;
-    for (; c + LANES <= d; c += LANES)
-        for (int lane = 0; lane < LANES; lane++) part[lane] += a[c + lane] * b[c + lane];
-    for (; c < d; c++) sum += a[c] * b[c];
-    for (int lane = 0; lane < LANES; lane++) sum += part[lane];
-    return sum;
-}
-
-/* ---- One row, in parts that take the keys in pieces -------------------------------------------
+/* ---- One row ----------------------------------------------------------------------------------
  */
 
-/* S_j = scale * q . K_j of `keys` keys. */
-static void scores(const double *q, const double *K, int keys, int d, double scale, double *S) {
-    for (int j = 0; j < keys; j++) S[j] = scale * dot(q, K + (size_t)j * (size_t)d, d);
-}
-
-/* S becomes w; the row's l, LSE and max_j |S_j|. */
-static void softmax(double *S, int keys, double *l, double *LSE, double *largest_score) {
-    double m = -INFINITY;
-    *l = *largest_score = 0;
-    for (int j = 0; j < keys; j++) {
-        m = fmax(m, S[j]); /* fmax passes over a NaN; exp brings it into l below */
-        *largest_score = fmax(*largest_score, fabs(S[j]));
-    }
+/* S becomes P = w / l; the row's LSE and max_j |S_j|. */
+static void softmax(double *S, int keys, double *LSE, double *largest_score) {
+    double m, l = 0;
+    exact_largest(S, keys, &m, largest_score); /* without NaN; exp brings it into l below */
     for (int j = 0; j < keys; j++) {
         /* exp(-inf - -inf) would be NaN where only -inf was seen: such a key has no weight. */
         S[j] = S[j] == -INFINITY ? 0 : exp(S[j] - m);
-        *l += S[j];
+        l += S[j];
     }
-    *LSE = *l == 0 ? -INFINITY : m + log(*l);
+    if (l != 0) exact_divide(S, keys, l);
+    *LSE = l == 0 ? -INFINITY : m + log(l);
 }
 
-/* O += w V / l, size += w |V| / l of `keys` keys. */
-static void add_values(const double *weights, double l, const double *V, int keys, int d, double *O,
-                       double *size) {
-    for (int j = 0; j < keys; j++) {
-        if (weights[j] == 0) continue;
-        const double P = weights[j] / l, *V_j = V + (size_t)j * (size_t)d;
-        for (int c = 0; c < d; c++) {
-            O[c] += P * V_j[c];
-            size[c] += P * fabs(V_j[c]);
-        }
-    }
-}
-
-static double largest(const double *values, int count) {
-    double most = 0;
-    for (int i = 0; i < count; i++) most = fmax(most, values[i]);
-    return most;
-}
-
-void oracle_row(const double *q, const double *K, const double *V, int keys, int d, double scale,
-                double *scratch, double *O, double *LSE, double *sensitivity) {
-    double *const weights = scratch, *const size = scratch + keys; /* [keys], [d] */
-    double l, largest_score;
-    for (int c = 0; c < d; c++) O[c] = size[c] = 0;
-    scores(q, K, keys, d, scale, weights);
-    softmax(weights, keys, &l, LSE, &largest_score);
-    add_values(weights, l, V, keys, d, O, size);
-    *sensitivity = largest_score * largest(size, d);
-}
-
-/* The same three parts as a kernel computes them. */
-static void low_scores(const float *q, const float *K, int keys, int d, float scale, float *S) {
-    for (int j = 0; j < keys; j++) S[j] = scale * dot_low(q, K + (size_t)j * (size_t)d, d);
-}
-
-/* S becomes w, rounded to the element type; l is their sum before that. */
+/* S becomes w as a kernel computes it, rounded to the element type; l is their sum before that. */
 static void low_softmax(ElementType type, float *S, int keys, float *l, double *LSE) {
-    float m = -INFINITY;
+    const float m = low_largest(S, keys);
     *l = 0;
-    for (int j = 0; j < keys; j++) m = fmaxf(m, S[j]);
     for (int j = 0; j < keys; j++) {
         const float weight = S[j] == -INFINITY ? 0 : expf(S[j] - m);
         S[j] = weight < LIGHTEST ? 0 : weight;
         *l += S[j];
-        S[j] = element_to_float(type, element_from_float(type, S[j]));
     }
+    elements_round(type, (size_t)keys, S);
     *LSE = *l == 0 ? -INFINITY : m + logf(*l);
 }
 
-static void low_add_values(const float *weights, const float *V, int keys, int d, float *sum) {
-    for (int j = 0; j < keys; j++) {
-        if (weights[j] == 0) continue;
-        for (int c = 0; c < d; c++) sum[c] += weights[j] * V[(size_t)j * (size_t)d + (size_t)c];
-    }
-}
-
 /* ---- Many rows --------------------------------------------------------------------------------
+ *
+ * A thread takes rows of one KV head together, as a group, and their keys in tiles: what it makes
+ * of a tile serves all rows of the group.
  */
 
 enum {
-    PIECE_KEYS = 16384
-}; /* that a thread keeps as fp64 and fp32; a longer head comes in turns */
+    GROUP_ROWS = 64,            /* at most; a multiple of TILE_ROWS */
+    GROUP_WEIGHTS = 1024 * 1024 /* rows by keys, at most, unless the group is a single row */
+};
 
 typedef struct Oracle {
     const Problem *problem;
@@ -131,56 +60,75 @@ typedef struct Oracle {
     atomic_bool out_of_memory;
 } Oracle;
 
-/* A piece of K or V in both precisions. */
-typedef struct Piece {
+/* Numbers in both precisions. */
+typedef struct Numbers {
     double *exact;
     float *low;
-    size_t first, count; /* elements of the tensor; count 0: nothing is loaded */
-} Piece;
+} Numbers;
 
 /* What one thread needs. */
 typedef struct Scratch {
-    double *memory;
-    float *low_memory;
-    Piece q, K, V;
-    double *weights, *size; /* [keys], [d] */
-    float *low_weights, *low_sum;
-    size_t head;   /* the KV head that `tainted` is about; SIZE_MAX: none */
-    bool *tainted; /* [d]: V of the head holds an inf or NaN in this column */
+    size_t columns;   /* d, rounded up to whole TILE_COLUMNS; what is beyond d is 0 */
+    size_t stride;    /* seq_kv, rounded up to whole tiles */
+    size_t most_rows; /* of a group */
+    float *key;       /* [d] */
+    Numbers K, V;     /* a tile: [columns, TILE_KEYS] and [TILE_KEYS, columns] */
+    Numbers q, O;     /* [GROUP_ROWS, columns] */
+    Numbers size;     /* [GROUP_ROWS, columns]; fp64 alone counts */
+    Numbers weights;  /* [most_rows, stride]: S, then P and the low w */
+    size_t head;      /* the KV head that `tainted` is about; SIZE_MAX: none */
+    bool *tainted;    /* [d]: V of the head holds an inf or NaN in this column */
+    bool any_tainted;
 } Scratch;
 
+/* Compared rows first .. first + count - 1, which read the same KV head. */
+typedef struct Group {
+    size_t first, count, head;
+    int visible[GROUP_ROWS]; /* keys; none from `count` on */
+    float low_l[GROUP_ROWS];
+} Group;
+
+/* `count` is a multiple of TILE_COLUMNS, so that the vectors do not cross cache lines. */
+static bool numbers_create(size_t count, Numbers *numbers) {
+    enum { CACHE_LINE = 64 };
+    numbers->exact = aligned_alloc(CACHE_LINE, count * sizeof *numbers->exact);
+    numbers->low = aligned_alloc(CACHE_LINE, count * sizeof *numbers->low);
+    return numbers->exact && numbers->low;
+}
+
+static void numbers_zero(size_t first, size_t count, Numbers *numbers) {
+    memset(numbers->exact + first, 0, count * sizeof *numbers->exact);
+    memset(numbers->low + first, 0, count * sizeof *numbers->low);
+}
+
 static void scratch_free(Scratch *s) {
-    free(s->memory);
-    free(s->low_memory);
+    Numbers *const all[] = {&s->K, &s->V, &s->q, &s->O, &s->size, &s->weights};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        free(all[i]->exact);
+        free(all[i]->low);
+    }
+    free(s->key);
     free(s->tainted);
 }
 
-/* Two blocks of memory, one a precision, cut into pieces. */
-static bool scratch_create(size_t keys, size_t d, Scratch *s) {
-    const size_t piece = (keys < PIECE_KEYS ? keys : PIECE_KEYS) * d;
-    const size_t numbers = 2 * piece + 2 * d + keys;
-    *s = (Scratch){.memory = malloc(numbers * sizeof *s->memory),
-                   .low_memory = malloc(numbers * sizeof *s->low_memory),
+static bool scratch_create(const Problem *p, Scratch *s) {
+    const size_t d = (size_t)p->d, keys = (size_t)p->shape.seq_kv;
+    *s = (Scratch){.columns = (d + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS,
+                   .stride = (keys + TILE_KEYS - 1) / TILE_KEYS * TILE_KEYS,
+                   .key = malloc(d * sizeof *s->key),
                    .head = SIZE_MAX,
                    .tainted = malloc(d * sizeof *s->tainted)};
-    if (!s->memory || !s->low_memory || !s->tainted) return false;
-    s->K.exact = s->memory, s->K.low = s->low_memory;
-    s->V.exact = s->K.exact + piece, s->V.low = s->K.low + piece;
-    s->q.exact = s->V.exact + piece, s->q.low = s->V.low + piece;
-    s->size = s->q.exact + d, s->low_sum = s->q.low + d;
-    s->weights = s->size + d, s->low_weights = s->low_sum + d;
+    s->most_rows = GROUP_WEIGHTS / s->stride;
+    s->most_rows = s->most_rows < 1 ? 1 : s->most_rows > GROUP_ROWS ? GROUP_ROWS : s->most_rows;
+    const size_t tile = TILE_KEYS * s->columns, rows = GROUP_ROWS * s->columns;
+    if (!s->key || !s->tainted || !numbers_create(tile, &s->K) || !numbers_create(tile, &s->V) ||
+        !numbers_create(rows, &s->q) || !numbers_create(rows, &s->O) ||
+        !numbers_create(rows, &s->size) || !numbers_create(s->most_rows * s->stride, &s->weights))
+        return false;
+    numbers_zero(0, tile, &s->K);
+    numbers_zero(0, tile, &s->V);
+    numbers_zero(0, rows, &s->q);
     return true;
-}
-
-/* Elements first .. first + count - 1 of the tensor, unless they are there already. */
-static void load(ElementType type, const uint16_t *tensor, size_t first, size_t count, Piece *to) {
-    if (to->count == count && to->first == first) return;
-    for (size_t i = 0; i < count; i++) {
-        to->low[i] = element_to_float(type, tensor[first + i]);
-        to->exact[i] = to->low[i];
-    }
-    to->first = first;
-    to->count = count;
 }
 
 static void find_tainted(const Problem *p, const uint16_t *V, size_t head, Scratch *s) {
@@ -188,54 +136,183 @@ static void find_tainted(const Problem *p, const uint16_t *V, size_t head, Scrat
     if (s->head == head) return;
     s->head = head;
     memset(s->tainted, 0, d * sizeof *s->tainted);
-    if (elements_not_finite(p->type, V + head * elements, elements) == 0) return;
-    for (size_t i = 0; i < elements; i++)
+    s->any_tainted = elements_not_finite(p->type, V + head * elements, elements) > 0;
+    for (size_t i = 0; s->any_tainted && i < elements; i++)
         s->tainted[i % d] |= elements_not_finite(p->type, V + head * elements + i, 1) > 0;
 }
 
-/* Compared row r. */
-static void one_row(const Oracle *oracle, size_t r, Scratch *s) {
-    const Problem *p = oracle->problem;
-    const Inputs *in = oracle->inputs;
-    const Truth *t = oracle->truth;
-    const size_t index = oracle->rows->index[r], head = problem_kv_head(p, index);
-    const int visible = problem_visible_keys(p, (int)(index % (size_t)p->shape.seq_q));
-    const int keys = p->shape.seq_kv;
-    const size_t d = (size_t)p->d, head_key = head * (size_t)keys;
-    double l, largest_score, *O = t->O + r * d, *low_O = t->low_O + r * d;
-    float low_l;
+/* A row of d elements. */
+static void load_row(ElementType type, const uint16_t *from, size_t d, size_t to,
+                     Numbers *numbers) {
+    elements_to_float(type, from, d, numbers->low + to);
+    exact_from_low(numbers->low + to, d, numbers->exact + to);
+}
 
-    load(p->type, in->Q, index * d, d, &s->q);
-    for (int j = 0; j < visible; j += PIECE_KEYS) {
-        const int loaded = min(keys - j, PIECE_KEYS), seen = min(visible - j, PIECE_KEYS);
-        load(p->type, in->K, (head_key + (size_t)j) * d, (size_t)loaded * d, &s->K);
-        scores(s->q.exact, s->K.exact, seen, p->d, oracle->scale, s->weights + j);
-        low_scores(s->q.low, s->K.low, seen, p->d, (float)oracle->scale, s->low_weights + j);
+/* The next `keys` keys. A last tile that is not full keeps keys of the one before: their scores are
+ * not looked at, and their weights are 0. */
+static void load_K(ElementType type, const uint16_t *K, size_t keys, size_t d, Scratch *s) {
+    const size_t size = d * TILE_KEYS;
+    for (size_t key = 0; key < keys; key++) {
+        elements_to_float(type, K + key * d, d, s->key);
+        for (size_t c = 0; c < d; c++) s->K.low[c * TILE_KEYS + key] = s->key[c];
     }
-    softmax(s->weights, visible, &l, &t->LSE[r], &largest_score);
-    low_softmax(p->type, s->low_weights, visible, &low_l, &t->low_LSE[r]);
-    for (size_t c = 0; c < d; c++) O[c] = s->size[c] = s->low_sum[c] = 0;
-    for (int j = 0; j < visible; j += PIECE_KEYS) {
-        const int loaded = min(keys - j, PIECE_KEYS), seen = min(visible - j, PIECE_KEYS);
-        load(p->type, in->V, (head_key + (size_t)j) * d, (size_t)loaded * d, &s->V);
-        add_values(s->weights + j, l, s->V.exact, seen, p->d, O, s->size);
-        low_add_values(s->low_weights + j, s->V.low, seen, p->d, s->low_sum);
+    exact_from_low(s->K.low, size, s->K.exact);
+}
+
+static void load_V(ElementType type, const uint16_t *V, size_t keys, size_t d, Scratch *s) {
+    for (size_t key = 0; key < keys; key++) load_row(type, V + key * d, d, key * s->columns, &s->V);
+}
+
+/* The most keys that one of `count` rows of the group sees. */
+static size_t most_visible(const Group *group, size_t first, size_t count) {
+    int most = 0;
+    for (size_t row = first; row < first + count; row++)
+        if (group->visible[row] > most) most = group->visible[row];
+    return (size_t)most;
+}
+
+/* Where in K and V the tile that begins with this key begins, and its keys. */
+static size_t tile_start(const Problem *p, const Group *group, size_t key, size_t *keys) {
+    const size_t seq_kv = (size_t)p->shape.seq_kv, left = seq_kv - key;
+    *keys = left < TILE_KEYS ? left : TILE_KEYS;
+    return (group->head * seq_kv + key) * (size_t)p->d;
+}
+
+/* S of all rows, in `weights`. */
+static void group_scores(const Oracle *oracle, const Group *group, Scratch *s) {
+    const Problem *p = oracle->problem;
+    const size_t seen = most_visible(group, 0, group->count);
+    for (size_t first = 0; first < seen; first += TILE_KEYS) {
+        double S[TILE_SCORES];
+        float low_S[TILE_SCORES];
+        size_t keys;
+        const size_t start = tile_start(p, group, first, &keys);
+        load_K(p->type, oracle->inputs->K + start, keys, (size_t)p->d, s);
+        for (size_t row = 0; row < group->count; row += TILE_ROWS) {
+            if (most_visible(group, row, TILE_ROWS) <= first) continue;
+            exact_scores(s->q.exact + row * s->columns, s->K.exact, s->columns, oracle->scale, S);
+            low_scores(s->q.low + row * s->columns, s->K.low, s->columns, (float)oracle->scale,
+                       low_S);
+            for (size_t i = 0; i < TILE_ROWS && row + i < group->count; i++) {
+                const size_t to = (row + i) * s->stride + first;
+                memcpy(s->weights.exact + to, S + i * TILE_KEYS, TILE_KEYS * sizeof *S);
+                memcpy(s->weights.low + to, low_S + i * TILE_KEYS, TILE_KEYS * sizeof *low_S);
+            }
+        }
     }
-    t->sensitivity[r] = largest_score * largest(s->size, p->d);
-    for (size_t c = 0; c < d; c++) {
-        const float value = low_l == 0 ? 0 : s->low_sum[c] / low_l;
-        low_O[c] = element_to_float(p->type, element_from_float(p->type, value));
+}
+
+/* S of each row becomes its weights, 0 for keys that it does not see. */
+static void group_softmax(const Oracle *oracle, Group *group, Scratch *s) {
+    Truth *t = oracle->truth;
+    for (size_t row = 0; row < group->count; row++) {
+        const size_t r = group->first + row, start = row * s->stride;
+        const int visible = group->visible[row];
+        softmax(s->weights.exact + start, visible, &t->LSE[r], &t->sensitivity[r]);
+        low_softmax(oracle->problem->type, s->weights.low + start, visible, &group->low_l[row],
+                    &t->low_LSE[r]);
+        numbers_zero(start + (size_t)visible, s->stride - (size_t)visible, &s->weights);
     }
-    find_tainted(p, in->V, head, s);
+}
+
+/* The weights of a tile for TILE_ROWS rows, 0 for rows that the group has not. */
+static void load_weights(const Group *group, size_t first_row, size_t first_key, const Scratch *s,
+                         double *P, float *low_w) {
+    for (size_t i = 0; i < TILE_ROWS; i++, P += TILE_KEYS, low_w += TILE_KEYS) {
+        const size_t row = first_row + i, from = row * s->stride + first_key;
+        if (row < group->count) {
+            memcpy(P, s->weights.exact + from, TILE_KEYS * sizeof *P);
+            memcpy(low_w, s->weights.low + from, TILE_KEYS * sizeof *low_w);
+        } else {
+            memset(P, 0, TILE_KEYS * sizeof *P);
+            memset(low_w, 0, TILE_KEYS * sizeof *low_w);
+        }
+    }
+}
+
+/* The same for rows of a head with an inf or NaN in V, which must not meet a weight of 0. */
+static void add_tainted(const double *P, const float *low_w, const Scratch *s, double *O,
+                        double *size, float *low_O) {
+    const size_t d = s->columns;
+    for (size_t i = 0; i < TILE_SCORES; i++) {
+        const size_t row = i / TILE_KEYS * d, key = i % TILE_KEYS * d;
+        for (size_t c = 0; P[i] != 0 && c < d; c++) {
+            O[row + c] += P[i] * s->V.exact[key + c];
+            size[row + c] += P[i] * fabs(s->V.exact[key + c]);
+        }
+        for (size_t c = 0; low_w[i] != 0 && c < d; c++)
+            low_O[row + c] += low_w[i] * s->V.low[key + c];
+    }
+}
+
+/* O += P V, size += P |V| of all rows. */
+static void group_values(const Oracle *oracle, const Group *group, Scratch *s) {
+    const Problem *p = oracle->problem;
+    const size_t seen = most_visible(group, 0, group->count);
+    numbers_zero(0, GROUP_ROWS * s->columns, &s->O);
+    numbers_zero(0, GROUP_ROWS * s->columns, &s->size);
+    for (size_t first = 0; first < seen; first += TILE_KEYS) {
+        double P[TILE_SCORES];
+        float low_w[TILE_SCORES];
+        size_t keys;
+        const size_t start = tile_start(p, group, first, &keys);
+        load_V(p->type, oracle->inputs->V + start, keys, (size_t)p->d, s);
+        for (size_t row = 0; row < group->count; row += TILE_ROWS) {
+            double *O = s->O.exact + row * s->columns, *size = s->size.exact + row * s->columns;
+            float *low_O = s->O.low + row * s->columns;
+            if (most_visible(group, row, TILE_ROWS) <= first) continue;
+            load_weights(group, row, first, s, P, low_w);
+            if (s->any_tainted) {
+                add_tainted(P, low_w, s, O, size, low_O);
+                continue;
+            }
+            exact_add_values(P, s->V.exact, s->columns, O, size);
+            low_add_values(low_w, s->V.low, s->columns, low_O);
+        }
+    }
+}
+
+static void store_row(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
+    const size_t d = (size_t)oracle->problem->d, r = group->first + row, from = row * s->columns;
+    const float l = group->low_l[row];
+    Truth *t = oracle->truth;
+    double largest, magnitude;
+    memcpy(t->O + r * d, s->O.exact + from, d * sizeof *t->O);
+    exact_largest(s->size.exact + from, (int)d, &largest, &magnitude);
+    t->sensitivity[r] *= magnitude; /* it was max_j |S_j| so far */
+    for (size_t c = 0; c < d; c++) s->O.low[from + c] = l == 0 ? 0 : s->O.low[from + c] / l;
+    elements_round(oracle->problem->type, d, s->O.low + from);
+    exact_from_low(s->O.low + from, d, t->low_O + r * d);
     memcpy(t->nan_too + r * d, s->tainted, d * sizeof *s->tainted);
+}
+
+/* The longest group that begins with compared row `first` and ends before `end`. */
+static Group group_from(const Oracle *oracle, size_t first, size_t end, Scratch *s) {
+    const Problem *p = oracle->problem;
+    const size_t d = (size_t)p->d, *index = oracle->rows->index;
+    Group group = {.first = first, .head = problem_kv_head(p, index[first])};
+    for (size_t r = first; r < end && group.count < s->most_rows; r++) {
+        if (problem_kv_head(p, index[r]) != group.head) break;
+        const size_t row = group.count++;
+        group.visible[row] = problem_visible_keys(p, (int)(index[r] % (size_t)p->shape.seq_q));
+        load_row(p->type, oracle->inputs->Q + index[r] * d, d, row * s->columns, &s->q);
+    }
+    return group;
 }
 
 static void compute_rows(size_t first, size_t end, void *context) {
     Oracle *oracle = context;
     Scratch s;
-    if (!scratch_create((size_t)oracle->problem->shape.seq_kv, (size_t)oracle->problem->d, &s))
-        oracle->out_of_memory = true;
-    for (size_t r = first; r < end && !oracle->out_of_memory; r++) one_row(oracle, r, &s);
+    if (!scratch_create(oracle->problem, &s)) oracle->out_of_memory = true;
+    while (first < end && !oracle->out_of_memory) {
+        Group group = group_from(oracle, first, end, &s);
+        find_tainted(oracle->problem, oracle->inputs->V, group.head, &s);
+        group_scores(oracle, &group, &s);
+        group_softmax(oracle, &group, &s);
+        group_values(oracle, &group, &s);
+        for (size_t row = 0; row < group.count; row++) store_row(oracle, &group, row, &s);
+        first += group.count;
+    }
     scratch_free(&s);
 }
 

@@ -34,11 +34,6 @@ typedef struct Truth {
                             its KV head, so none is due in its O; NULL if all rows are compared */
 } Truth;
 
-/* One row in fp64. q: [d], K and V: [keys, d], scratch: [keys + d]; results O: [d] and, one number
- * each, LSE and sensitivity as in Truth. */
-void oracle_row(const double *q, const double *K, const double *V, int keys, int d, double scale,
-                double *scratch, double *O, double *LSE, double *sensitivity);
-
 /* Truth of the rows, by all processors; `scale` multiplies Q K^T. */
 bool oracle_create(const Problem *problem, double scale, const Inputs *inputs, const Rows *rows,
                    Truth *truth, Error *error);

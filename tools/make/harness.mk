@@ -3,9 +3,11 @@ objects = $(patsubst %.c,build/host/%.o,$(wildcard $(addsuffix /*.c,$1)))
 HARNESS := $(call objects,common/base common/truth common/device common/cli)
 PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/memory ops report \
     cuda))
+# What computes for long is compiled for speed: its loops become vectors.
+FAST := common/base/element.c common/truth/oracle.c common/truth/products.c tools/ptxsim/%
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "cc    $<" >&2
-	@$(CC) $(CFLAGS) $(if $(findstring ptxsim,$<),-O3) $(HOST_FLAGS) -Icommon \
+	@$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) $(HOST_FLAGS) -Icommon \
 	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@
 build/attention: $(HARNESS)
 	@echo "link  $@" >&2
@@ -18,10 +20,10 @@ PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/a
 
 # The inputs and the truth as a library, for reference/peers.py.
 TRUTH_SOURCES := $(foreach s,cli/library cli/regimes cli/options truth/init truth/model_inputs \
-    truth/inputs truth/rows truth/oracle truth/check truth/problem base/element base/generator \
-    base/parallel base/error,common/$s.c)
+    truth/inputs truth/rows truth/oracle truth/products truth/check truth/problem base/element \
+    base/generator base/parallel base/error,common/$s.c)
 export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); echo "link  $@" >&2
-	@$(CC) $(CFLAGS) $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
+	@$(CC) $(CFLAGS) -O3 $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
 	    -shared $(TRUTH_SOURCES) -lm -o $@

@@ -54,7 +54,45 @@ static void all_middles(ElementType type) {
        element_name(type));
 }
 
+static bool same_bits(float a, float b) {
+    uint32_t a_bits, b_bits;
+    memcpy(&a_bits, &a, sizeof a_bits);
+    memcpy(&b_bits, &b, sizeof b_bits);
+    return a_bits == b_bits;
+}
+
+/* The functions on arrays: all elements, and floats with all upper halves and with lower halves
+ * below, at and above the middles. */
+static void arrays(ElementType type) {
+    enum { COUNT = 65536 };
+    static uint16_t elements[COUNT];
+    static float values[COUNT], rounded[COUNT];
+    int wrong = 0;
+    for (unsigned i = 0; i < COUNT; i++) elements[i] = (uint16_t)i;
+    elements_to_float(type, elements, COUNT, values);
+    for (unsigned i = 0; i < COUNT; i++)
+        wrong += !same_bits(values[i], element_to_float(type, elements[i]));
+    ok(wrong == 0, "%s: many at once are as one by one", element_name(type));
+    wrong = 0;
+    for (unsigned low = 0; low < 32; low++) {
+        static const unsigned patterns[] = {0, 1, 0xfff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001};
+        for (unsigned high = 0; high < COUNT; high++) {
+            const unsigned bits = high << 16 | (patterns[low % 8] ^ low / 8 << 13);
+            memcpy(&values[high], &bits, sizeof bits);
+        }
+        memcpy(rounded, values, sizeof values);
+        elements_round(type, COUNT, rounded);
+        for (unsigned high = 0; high < COUNT; high++) {
+            const float value = element_to_float(type, element_from_float(type, values[high]));
+            wrong += !same_bits(rounded[high], value);
+        }
+    }
+    ok(wrong == 0, "%s: rounded many at once, too", element_name(type));
+}
+
 int main(void) {
+    arrays(TYPE_FP16);
+    arrays(TYPE_BF16);
     all_bit_patterns(TYPE_FP16);
     all_bit_patterns(TYPE_BF16);
     all_middles(TYPE_FP16);

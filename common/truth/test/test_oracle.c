@@ -1,9 +1,11 @@
 /* Catches: an oracle that is wrong itself. Golden data come from an independent implementation
- * (reference/golden/, written by NumPy); the rest has answers known in closed form. Also: rows
- * without a key, NaN and infinity, grouped heads, heads longer than what a thread keeps, and a
- * low-precision reference that is not one. */
+ * (reference/golden/, written by NumPy); the rest has answers known in closed form. They go to the
+ * plain form of the oracle (plain.h), and the fast one must give its bits. Also: rows without a
+ * key, NaN and infinity, grouped heads, heads longer than what a thread keeps, and a low-precision
+ * reference that is not one. */
 #include "test/tap.h"
 #include "truth/oracle.h"
+#include "truth/test/plain.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -37,18 +39,17 @@ static double golden_error(FILE *file) {
     double *V = read_numbers(file, problem_kv_elements(&p));
     double *O = read_numbers(file, problem_q_elements(&p));
     double *LSE = read_numbers(file, problem_rows(&p));
-    double *got = malloc(d * sizeof *got), *scratch = malloc((keys + d) * sizeof *scratch);
+    double *got = malloc(d * sizeof *got);
     for (size_t r = 0; r < problem_rows(&p); r++) {
         const size_t kv = problem_kv_head(&p, r) * keys * d;
         const int visible = problem_visible_keys(&p, (int)(r % (size_t)p.shape.seq_q));
         double got_LSE, sensitivity;
-        oracle_row(Q + r * d, K + kv, V + kv, visible, p.d, scale, scratch, got, &got_LSE,
-                   &sensitivity);
+        plain_row(Q + r * d, K + kv, V + kv, visible, p.d, scale, got, &got_LSE, &sensitivity);
         for (size_t c = 0; c < d; c++) worst = fmax(worst, distance(got[c], O[r * d + c]));
         worst = fmax(worst, distance(got_LSE, LSE[r]));
     }
-    double *const all[] = {Q, K, V, O, LSE, got, scratch};
-    for (int i = 0; i < 7; i++) free(all[i]);
+    double *const all[] = {Q, K, V, O, LSE, got};
+    for (int i = 0; i < 6; i++) free(all[i]);
     return worst;
 }
 
@@ -73,23 +74,23 @@ static void golden_files(const char *folder) {
 
 static void equal_logits(void) {
     const double q[2] = {0, 0}, K[6] = {1, 2, 3, 4, 5, 6}, V[6] = {3, 30, 6, 60, 9, 90};
-    double O[2], LSE, sensitivity, scratch[8];
-    oracle_row(q, K, V, 3, 2, 1, scratch, O, &LSE, &sensitivity);
+    double O[2], LSE, sensitivity;
+    plain_row(q, K, V, 3, 2, 1, O, &LSE, &sensitivity);
     is_near(O[0], 6, 1e-14, "equal logits: O is the mean of V");
     is_near(O[1], 60, 1e-13, "in every column");
     is_near(LSE, log(3), 1e-15, "LSE = log 3");
-    oracle_row(q, K, V, 0, 2, 1, scratch, O, &LSE, &sensitivity);
+    plain_row(q, K, V, 0, 2, 1, O, &LSE, &sensitivity);
     ok(O[0] == 0 && O[1] == 0 && LSE == -INFINITY, "no key: O = 0, LSE = -inf");
 }
 
 static void two_keys(void) {
     const double q[1] = {1}, K[2] = {1000, 1000 + log(3)}, V[2] = {0, 4};
-    double O[1], LSE, sensitivity, scratch[3];
-    oracle_row(q, K, V, 2, 1, 1, scratch, O, &LSE, &sensitivity);
+    double O[1], LSE, sensitivity;
+    plain_row(q, K, V, 2, 1, 1, O, &LSE, &sensitivity);
     is_near(O[0], 3, 1e-12, "weights 1 : 3 at logits of 1000");
     is_near(LSE, 1000 + log(4), 1e-12, "their LSE");
     is_near(sensitivity, (1000 + log(3)) * 3, 1e-9, "their sensitivity");
-    oracle_row(q, K, V, 2, 1, 0.5, scratch, O, &LSE, &sensitivity);
+    plain_row(q, K, V, 2, 1, 0.5, O, &LSE, &sensitivity);
     is_near(O[0], 4 * sqrt(3) / (1 + sqrt(3)), 1e-12, "scale multiplies the logits");
 }
 
@@ -98,24 +99,24 @@ static void special_values(void) {
                  inf_logit[2] = {1, INFINITY};
     const double none[2] = {-INFINITY, -INFINITY}, far[2] = {1, -2000};
     const double V[2] = {5, 7}, nan_V[2] = {5, NAN};
-    double O[1], LSE, sensitivity, scratch[3];
-    oracle_row(q, nan_logit, V, 2, 1, 1, scratch, O, &LSE, &sensitivity);
+    double O[1], LSE, sensitivity;
+    plain_row(q, nan_logit, V, 2, 1, 1, O, &LSE, &sensitivity);
     ok(isnan(O[0]) && isnan(LSE), "a NaN logit makes the row NaN");
-    oracle_row(q, inf_logit, V, 2, 1, 1, scratch, O, &LSE, &sensitivity);
+    plain_row(q, inf_logit, V, 2, 1, 1, O, &LSE, &sensitivity);
     ok(isnan(O[0]) && isnan(LSE), "so does +inf");
-    oracle_row(q, none, V, 2, 1, 1, scratch, O, &LSE, &sensitivity);
+    plain_row(q, none, V, 2, 1, 1, O, &LSE, &sensitivity);
     ok(O[0] == 0 && LSE == -INFINITY, "only -inf logits: as if there were no key");
-    oracle_row(q, fine, nan_V, 2, 1, 1, scratch, O, &LSE, &sensitivity);
+    plain_row(q, fine, nan_V, 2, 1, 1, O, &LSE, &sensitivity);
     ok(isnan(O[0]) && isfinite(LSE), "a NaN in V that has weight reaches O");
-    oracle_row(q, far, nan_V, 2, 1, 1, scratch, O, &LSE, &sensitivity);
+    plain_row(q, far, nan_V, 2, 1, 1, O, &LSE, &sensitivity);
     ok(O[0] == 5, "one without weight does not");
 }
 
-/* Every row by the threaded driver against oracle_row with indices worked out here. */
+/* Every row by the threaded driver against the plain one with indices worked out here. */
 static void driver(void) {
     enum { B = 2, H = 6, HKV = 3, N = 37, NKV = 29, D = 24 };
     const Problem p = {{B, H, HKV, N, NKV, 0.2f}, D, TYPE_BF16, true};
-    static double q[D], K[NKV * D], V[NKV * D], O[D], scratch[NKV + D];
+    static double q[D], K[NKV * D], V[NKV * D], O[D];
     Inputs inputs;
     Rows rows;
     Truth truth;
@@ -136,7 +137,7 @@ static void driver(void) {
                     K[e] = element_to_float(TYPE_BF16, inputs.K[kv * NKV * D + e]);
                     V[e] = element_to_float(TYPE_BF16, inputs.V[kv * NKV * D + e]);
                 }
-                oracle_row(q, K, V, visible, D, 0.2, scratch, O, &LSE, &sensitivity);
+                plain_row(q, K, V, visible, D, 0.2, O, &LSE, &sensitivity);
                 worst = fmax(worst, distance(truth.LSE[r], LSE));
                 for (int c = 0; c < D; c++) {
                     worst = fmax(worst, distance(truth.O[r * D + c], O[c]));
@@ -157,12 +158,76 @@ static void driver(void) {
     inputs_free(&inputs);
 }
 
+/* NaN is as good as NaN. */
+static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+/* Elements first .. first + count - 1 as numbers, which the caller frees. */
+static double *numbers_of(ElementType type, const uint16_t *elements, size_t first, size_t count) {
+    double *numbers = malloc(count * sizeof *numbers);
+    for (size_t i = 0; i < count; i++) numbers[i] = element_to_float(type, elements[first + i]);
+    return numbers;
+}
+
+/* How many numbers of the truth differ from the plain oracle's in row number r of those compared.
+ */
+static int row_differs(const Problem *p, const Inputs *inputs, const Rows *rows, const Truth *truth,
+                       size_t r) {
+    const size_t d = (size_t)p->d, head = d * (size_t)p->shape.seq_kv, index = rows->index[r];
+    const size_t kv = problem_kv_head(p, index) * head;
+    const int visible = problem_visible_keys(p, (int)(index % (size_t)p->shape.seq_q));
+    double *q = numbers_of(p->type, inputs->Q, index * d, d);
+    double *K = numbers_of(p->type, inputs->K, kv, head);
+    double *V = numbers_of(p->type, inputs->V, kv, head);
+    double O[128], low_O[128], LSE, low_LSE, sensitivity;
+    plain_row(q, K, V, visible, p->d, p->shape.scale, O, &LSE, &sensitivity);
+    plain_low_row(p->type, q, K, V, visible, p->d, p->shape.scale, 0x1p-4f, low_O, &low_LSE);
+    int wrong = !same(truth->LSE[r], LSE) + !same(truth->low_LSE[r], low_LSE) +
+                !same(truth->sensitivity[r], sensitivity);
+    for (size_t c = 0; c < d; c++)
+        wrong += !same(truth->O[r * d + c], O[c]) + !same(truth->low_O[r * d + c], low_O[c]);
+    free(q), free(K), free(V);
+    return wrong;
+}
+
+/* All rows, or as many as `work` allows. */
+static void same_bits(const Problem *p, Init init, double work) {
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Error error;
+    char variant[64];
+    int wrong = 0;
+    problem_variant(p, variant, sizeof variant);
+    inputs_create(p, init, 0, 5, 0, &inputs, &error); /* 5 mod 3: special values are in V */
+    rows_choose(p, 1, work, &rows, &error);
+    oracle_create(p, p->shape.scale, &inputs, &rows, &truth, &error);
+    for (size_t r = 0; r < rows.count; r++) wrong += row_differs(p, &inputs, &rows, &truth, r);
+    ok(wrong == 0, "%zu of %zu rows, %s, %d keys, %s: %d numbers are not the plain oracle's",
+       rows.count, rows.total, variant, p->shape.seq_kv, init_name(init), wrong);
+    oracle_free(&truth);
+    rows_free(&rows);
+    inputs_free(&inputs);
+}
+
+static void fast_as_plain(void) {
+    const Problem grouped = {{2, 4, 2, 83, 83, 0.125f}, 64, TYPE_FP16, true};
+    const Problem wide = {{1, 2, 1, 70, 33, 0.09f}, 128, TYPE_BF16, false};
+    const Problem one_row = {{3, 2, 2, 1, 200, 0.09f}, 128, TYPE_FP16, true};
+    const Problem long_groups = {{1, 1, 1, 40000, 3, 0.125f}, 64, TYPE_FP16, false};
+    const Problem narrow = {{1, 1, 1, 9, 5, 0.3f}, 24, TYPE_BF16, true};
+    for (int init = 0; init < INITS; init++) same_bits(&grouped, (Init)init, 1e12);
+    same_bits(&wide, INIT_NORMAL, 1e12);
+    same_bits(&wide, INIT_LARGE, 50000);
+    same_bits(&one_row, INIT_NORMAL, 1e12);
+    same_bits(&long_groups, INIT_NORMAL, 1e12);
+    same_bits(&narrow, INIT_NORMAL, 1e12);
+}
+
 /* A head of 40,000 keys, which comes in pieces, in rows that see different numbers of them. */
 static void long_heads(void) {
     enum { B = 2, N = 3, NKV = 40000, D = 4 };
     const Problem p = {{B, 1, 1, N, NKV, 0.5f}, D, TYPE_FP16, true};
     double *K = malloc(NKV * D * sizeof *K), *V = malloc(NKV * D * sizeof *V);
-    double *scratch = malloc((NKV + D) * sizeof *scratch);
     double worst = 0, q[D], O[D], LSE, sensitivity;
     Inputs inputs;
     Rows rows;
@@ -177,7 +242,7 @@ static void long_heads(void) {
             V[e] = element_to_float(TYPE_FP16, inputs.V[r / N * NKV * D + e]);
         }
         for (int c = 0; c < D; c++) q[c] = element_to_float(TYPE_FP16, inputs.Q[r * D + c]);
-        oracle_row(q, K, V, NKV - N + 1 + r % N, D, 0.5, scratch, O, &LSE, &sensitivity);
+        plain_row(q, K, V, NKV - N + 1 + r % N, D, 0.5, O, &LSE, &sensitivity);
         worst = fmax(worst, distance(truth.LSE[r], LSE));
         for (int c = 0; c < D; c++) {
             worst = fmax(worst, distance(truth.O[r * D + c], O[c]));
@@ -185,7 +250,7 @@ static void long_heads(void) {
         }
     }
     is_near(worst, 0, 1e-15, "heads of 40000 keys, piece by piece");
-    free(K), free(V), free(scratch);
+    free(K), free(V);
     oracle_free(&truth);
     rows_free(&rows);
     inputs_free(&inputs);
@@ -334,6 +399,7 @@ int main(void) {
     two_keys();
     special_values();
     driver();
+    fast_as_plain();
     long_heads();
     light_keys();
     specials_spread();
