@@ -128,7 +128,8 @@ test: export CC := $(CC)
 test: $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(ALL_KERNELS)
 	@command -v prove >/dev/null || { echo "prove was not found: install perl." >&2; exit 2; }
 	@python=$$(tools/toolchain/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
-	    prove --timer --jobs 2 --exec '' $(C_TESTS) $(SCRIPT_TESTS)
+	    tools/test/run_tests.sh build/test_times $(LONG_TESTS) $(C_TESTS) \
+	        $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS))
 
 # git does not notice a full disk; cat does. Whether there are colours is settled before the pipe.
 diff:

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs tests with prove, two at a time, and prints the ten slowest at the end.
+#
+#   tools/test/run_tests.sh TIMES TEST...
+#
+# TIMES is the file in which prove notes how long each test took. Those that took longest the last
+# time begin, so that none of them runs on alone at the end; new ones begin before all others.
+# Exit: prove's.
+set -uo pipefail
+
+times=$1
+shift
+
+# seconds, a tab, the test: of the tests of the last run, slowest first
+slowest() {
+    [ ! -e "$times" ] || awk '
+        /^  [^ ].*:$/ { test = substr($0, 3, length($0) - 3) }
+        $1 == "elapsed:" { printf "%.1f\t%s\n", $2, test }
+    ' "$times" | sort -rn
+}
+
+declare -A known
+mapfile -t before < <(slowest | cut -f2)
+for test in ${before[@]+"${before[@]}"}; do known[$test]=1; done
+tests=()
+for test in "$@"; do [ -n "${known[$test]:-}" ] || tests+=("$test"); done
+for test in ${before[@]+"${before[@]}"}; do
+    for asked in "$@"; do [ "$asked" != "$test" ] || tests+=("$test"); done
+done
+
+rm -f "$times"
+prove --timer --jobs 2 --state=save --statefile="$times" --exec '' "${tests[@]}"
+code=$?
+echo "The slowest tests, in seconds:"
+slowest | head -n 10
+exit $code
