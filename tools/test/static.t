@@ -4,6 +4,9 @@
 # UndefinedBehaviorSanitizer, built in build/sanitized.
 # Catches: what those find. The last checks plant a fault each, to see that they do.
 #
+# build/analysed keeps which files the compilers and clang-tidy had nothing to say on, so that they
+# look only at those that have changed since, or whose headers have; without it, at all of them.
+#
 # Chosen warnings: those that find faults and cost no clutter. -Wconversion and -Wsign-conversion
 # are among them; -Wswitch-enum and -Wdouble-promotion are not.
 set -uo pipefail
@@ -35,23 +38,60 @@ mapfile -t tests < <(find common tools -name 'test_*.c' | sort)
 warn() { "$1" "${flags[@]}" -Werror -fsyntax-only "${@:2}" >"$log" 2>&1; }
 tidy() { clang-tidy --quiet "$@" -- "${flags[@]}" >"$log" 2>/dev/null; }
 
+# What decides beside the files themselves.
+settings() {
+    local tool
+    for tool in gcc clang clang-tidy; do $tool --version 2>&1; done
+    cat .clang-tidy tools/test/static.t
+    echo "${flags[@]}"
+}
+# keys FILE...: a line per file, which changes with the file, its headers and the settings.
+keys() {
+    local settings rule
+    settings=$(settings | sha256sum)
+    gcc "${flags[@]}" -MM "$@" | sed -e ':join' -e '/\\$/{N;s/\\\n//;b join' -e '}' |
+        while read -r _ rule; do
+            # shellcheck disable=SC2086 # the names of sources have no blanks
+            { echo "$settings" && sha256sum $rule; } | sha256sum | sed "s,-$,${rule%% *},"
+        done
+}
+keys "${sources[@]}" >"$work/keys" 2>/dev/null
+mkdir -p build && touch build/analysed
+mapfile -t known < <(grep -Fxf build/analysed "$work/keys" | sed 's/.* //')
+mapfile -t changed < <(printf '%s\n' "${sources[@]}" |
+    grep -Fxvf <(printf '%s\n' "${known[@]}"))
+mapfile -t harness < <(printf '%s\n' "${changed[@]}" | grep -E '^common/[^/]*/[^/]*$')
+mapfile -t others < <(printf '%s\n' "${changed[@]}" | grep -vE '^common/[^/]*/[^/]*$|^$')
+echo "# ${#changed[@]} of ${#sources[@]} files have changed"
+
+found=0
+# look COMMAND FILE...: true if there is no file, or if the command has nothing to say on them.
+look() {
+    local command=$1
+    shift
+    [ $# -eq 0 ] || "$command" "$@" || { found=1 && return 1; }
+}
+gcc_warns() { warn gcc "$@"; }
+clang_warns() { warn clang "$@"; }
+# In the harness, which counts elements, a product of two ints is no index.
+tidy_harness() { tidy --checks=bugprone-implicit-widening-of-multiplication-result "$@"; }
 for compiler in gcc clang; do
     if command -v $compiler >/dev/null; then
-        warn $compiler "${sources[@]}"
+        look ${compiler}_warns "${changed[@]}"
         result $? "$compiler has nothing to say on ${#sources[@]} files"
     else
         skip "$compiler is not installed"
     fi
 done
 if command -v clang-tidy >/dev/null; then
-    tidy "${sources[@]}"
+    look tidy "${others[@]}"
     result $? "clang-tidy has nothing to say on them"
-    # In the harness, which counts elements, a product of two ints is no index.
-    tidy --checks='-*,bugprone-implicit-widening-of-multiplication-result' common/*/*.c
-    result $? "indices of the harness are computed in 64 bits"
+    look tidy_harness "${harness[@]}"
+    result $? "nor on the harness, whose indices are computed in 64 bits"
 else
     skip "clang-tidy is not installed"
 fi
+[ $found -eq 0 ] && cp "$work/keys" build/analysed
 
 # ---- sanitizers ----------------------------------------------------------------------------------
 # The same Makefile, in a folder whose sources are links, with a build/ of its own. gcc alone
@@ -117,6 +157,15 @@ if command -v clang-tidy >/dev/null; then
         grep -q bugprone-misplaced-widening-cast "$log"
     result $? "planted: clang-tidy finds a product that overflows before it is widened"
 fi
+echo '#define ONE 1' >"$work/one.h"
+echo '#include "one.h"' | tee "$work/a.c" >"$work/b.c"
+sed -i '1d' "$work/b.c"
+keys "$work/a.c" "$work/b.c" >"$work/before"
+echo '#define ONE 2' >"$work/one.h"
+keys "$work/a.c" "$work/b.c" >"$work/after"
+diff "$work/before" "$work/after" >"$log"
+[ "$(grep -c '^>' "$log")" -eq 1 ] && grep -q '^> .*/a.c' "$log"
+result $? "a header that changes makes the file change that includes it, and no other"
 if gcc "${sanitize[@]}" "$work/planted.c" -o "$work/planted" 2>/dev/null; then
     "$work/planted" >"$log" 2>&1
     result $? "planted: the program without its faults"
