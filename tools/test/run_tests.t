@@ -44,7 +44,8 @@ new broken 0 not
 run {quick1,broken,slower,slow}.t
 ok "one that fails ends with 1" [ $code -eq 1 ]
 ok "and the slowest are named all the same" grep -q '^slower slow ' <<<"$(named)"
-ok "all four have run, and no other" [ "$(sort begun | tr '\n' ' ')" = 'broken quick1 slow slower ' ]
+ok "all four have run, and no other" \
+    [ "$(sort begun | tr '\n' ' ')" = 'broken quick1 slow slower ' ]
 run {quick1,slow,slower}.t
 ok "what took long begins, and what is not asked for does not run" \
     [ "$(sort begun | tr '\n' ' ')-$(tail -n 1 begun)" = 'quick1 slow slower -quick1' ]
