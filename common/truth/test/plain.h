@@ -56,10 +56,10 @@ static inline void plain_row(const double *q, const double *K, const double *V, 
     free(w), free(size);
 }
 
-/* The low-precision reference; `headroom`: by how much w is made smaller before it is rounded. */
+/* The low-precision reference. */
 static inline void plain_low_row(ElementType type, const double *q, const double *K,
-                                 const double *V, int keys, int d, float scale, float headroom,
-                                 double *O, double *LSE) {
+                                 const double *V, int keys, int d, float scale, double *O,
+                                 double *LSE) {
     float *w = malloc(((size_t)keys + 1) * sizeof *w), *sum = calloc((size_t)d, sizeof *sum);
     float m = -INFINITY, l = 0;
     for (int j = 0; j < keys; j++) {
@@ -70,7 +70,7 @@ static inline void plain_low_row(ElementType type, const double *q, const double
         w[j] = w[j] == -INFINITY ? 0 : expf(w[j] - m);
         if (w[j] < 0x1p-120f) w[j] = 0;
         l += w[j];
-        w[j] = element_to_float(type, element_from_float(type, w[j] * headroom)) / headroom;
+        w[j] = element_to_float(type, element_from_float(type, w[j]));
         for (int c = 0; w[j] != 0 && c < d; c++)
             sum[c] += w[j] * (float)V[(size_t)j * (size_t)d + (size_t)c];
     }

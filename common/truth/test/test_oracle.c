@@ -180,7 +180,7 @@ static int row_differs(const Problem *p, const Inputs *inputs, const Rows *rows,
     double *V = numbers_of(p->type, inputs->V, kv, head);
     double O[128], low_O[128], LSE, low_LSE, sensitivity;
     plain_row(q, K, V, visible, p->d, p->shape.scale, O, &LSE, &sensitivity);
-    plain_low_row(p->type, q, K, V, visible, p->d, p->shape.scale, 0x1p-4f, low_O, &low_LSE);
+    plain_low_row(p->type, q, K, V, visible, p->d, p->shape.scale, low_O, &low_LSE);
     int wrong = !same(truth->LSE[r], LSE) + !same(truth->low_LSE[r], low_LSE) +
                 !same(truth->sensitivity[r], sensitivity);
     for (size_t c = 0; c < d; c++)
