@@ -70,7 +70,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch)
            BLOCK (of explore)   DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
-           ARCH=sm_80|sm_90a|...
+           ARCH=sm_75|sm_80|sm_90a|...
 Stages:    $(STAGES)
 endef
 help:

@@ -8,7 +8,7 @@
  *     HEAD_DIM      64 or 128
  *     ELEMENT_BF16  0: Q, K, V and O hold fp16    1: they hold bf16
  *     CAUSAL        0: a query sees every key     1: query i sees keys j <= i + seq_kv - seq_q
- * and TARGET_SM says what it is compiled for: 80, 86, 89, 90, ...
+ * and TARGET_SM says what it is compiled for: 75, 80, 86, 89, 90, ...
  *
  * The causal mask is aligned bottom-right, as in FlashAttention 2.1 and later. A row that sees no
  * key gives O = 0 and LSE = -inf. Accumulation and softmax are in fp32.

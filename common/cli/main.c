@@ -2,15 +2,16 @@
  *
  * The same files make two programs: build/attention on the CUDA runtime and build/attention-sim on
  * the simulator. DEVICE=sim, or DEVICE=auto without a GPU that can run one of the stages, makes the
- * first replace itself by the second. */
+ * first replace itself by the second. With DEVICE=auto and a GPU that can run some of them, `run`
+ * has the second simulate the others. */
 #include "cli/bench.h"
 #include "cli/fuzz.h"
 #include "cli/grid.h"
 #include "cli/repeat.h"
 #include "cli/run.h"
 #include "device/counters.h"
+#include "device/handover.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,40 +35,54 @@ static const Command *find_command(const char *name) {
     return NULL;
 }
 
-/* The simulator's program beside this one; false if there is none. */
-static bool simulator_path(char *path, size_t size) {
-    const ssize_t length = readlink("/proc/self/exe", path, size - sizeof "-sim");
-    if (length < 0) return false;
-    strcpy(path + length, "-sim");
-    return access(path, X_OK) == 0;
-}
-
-/* Replaces this program by the simulator's; returns only if that is impossible. */
-static int become_simulator(char *arguments[], const char *why) {
-    char path[PATH_MAX];
+/* True unless the device cannot run the stage. A stage that cannot be opened counts as one that
+ * runs: the command itself will say what is wrong. */
+static bool runs_here(const char *folder, const Problem *problem, const Device *device) {
+    Stage stage;
+    StageResources resources;
     Error error;
-    if (simulator_path(path, sizeof path)) {
-        fprintf(stderr, "attention: %s: running on the simulator\n", why);
-        execv(path, arguments);
-    }
-    error_set(&error, STATUS_SKIP, "%s, and the simulator (%s) is not built", why, path);
-    return error_exit(&error);
+    if (!stage_open(folder, problem, &stage, &error)) return true;
+    const bool fits = stage_fits(&stage, &problem->shape, device, &resources, &error);
+    stage_close(&stage);
+    return fits;
 }
 
-/* NULL if the device can run at least one of the stages, else why the simulator is asked. A stage
- * that cannot be opened counts as one that runs: the command itself will say what is wrong. */
-static const char *why_not_here(const Options *options, const Device *device) {
+/* Takes the stages that run here out of the arguments, which are then the simulator's. Returns how
+ * many stages are left. */
+static int keep_others(const Options *options, const Device *device, char *arguments[]) {
     Problem problem;
     Error error;
-    if (!options_problem(options, device->simulated, &problem, &error)) return NULL;
-    for (int i = 0; i < options->stage_count; i++) {
-        Stage stage;
-        if (!stage_open(options->stages[i], &problem, &stage, &error)) return NULL;
-        const bool runs = !stage.supports(&problem.shape, device->compute_capability);
-        stage_close(&stage);
-        if (runs) return NULL;
+    char **kept = arguments;
+    int left = 0, stage = 0;
+    if (!options_problem(options, device->simulated, &problem, &error)) return 0;
+    for (; *arguments; arguments++) {
+        const bool is_stage = stage < options->stage_count && *arguments == options->stages[stage];
+        stage += is_stage;
+        if (is_stage && runs_here(*arguments, &problem, device)) continue;
+        left += is_stage;
+        *kept++ = *arguments;
     }
-    return "no GPU here can run the stages";
+    *kept = NULL;
+    return left;
+}
+
+/* The exit code of a command that two programs have shared: a skip says nothing of the other. */
+static int both(int here, int simulated) {
+    if (here == STATUS_SKIP || simulated == STATUS_SKIP)
+        return here == STATUS_SKIP ? simulated : here;
+    return here > simulated ? here : simulated;
+}
+
+/* Runs the command here, and for the stages that cannot run here, `left` in number, on the
+ * simulator afterwards, with these arguments. */
+static int run_and_simulate(const Options *options, const Device *device, int left,
+                            char *arguments[]) {
+    char why[64];
+    const int here = run_command(options, device);
+    snprintf(why, sizeof why, "this GPU cannot run %d of the %d stages", left,
+             options->stage_count);
+    if (!options->json) printf("\n");
+    return both(here, ask_simulator(arguments, why));
 }
 
 /* What was printed has to have arrived. A device that is lost may still run a kernel, for which the
@@ -99,6 +114,7 @@ int main(int count, char *arguments[]) {
         return STATUS_USAGE;
     }
     const bool simulator = counters_simulated();
+    int left = 0;
     if (simulator && options.device == DEVICE_GPU) {
         error_set(&error, STATUS_USAGE,
                   "DEVICE=gpu: allowed here are auto and sim, this is the "
@@ -113,10 +129,13 @@ int main(int count, char *arguments[]) {
         return become_simulator(arguments, "no GPU was found");
     if (!device_open(simulator ? 0 : options.gpu, &device, &error)) return error_exit(&error);
     if (!simulator && options.device == DEVICE_AUTO) {
-        const char *why = why_not_here(&options, &device);
-        if (why) return become_simulator(arguments, why);
+        left = keep_others(&options, &device, arguments);
+        if (left == options.stage_count)
+            return become_simulator(arguments, "no GPU here can run the stages");
     }
     device.limit = options.limit;
     setvbuf(stdout, NULL, _IOLBF, 0); /* an interrupted command leaves no half of a line */
+    if (left > 0 && command->run == run_command && options.counters == COUNTERS_TABLE)
+        return finish(run_and_simulate(&options, &device, left, arguments));
     return finish(command->run(&options, &device));
 }

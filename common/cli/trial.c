@@ -163,20 +163,11 @@ static void restore(Trial *trial) {
     if (device_usable(&error)) upload(trial, &error);
 }
 
-/* Asks for the stage's resources. STATUS_SKIP if the device is lost, if the stage says that it
- * cannot, or if its blocks do not fit the device. */
+/* Asks for the stage's resources. STATUS_SKIP if the device is lost or cannot run the stage. */
 static bool runs_here(const Trial *trial, Result *result, Error *error) {
-    const Device *device = trial->device;
     result->resources = (StageResources){-1, -1, -1, -1};
-    if (!device_usable(error)) return false;
-    result->resources = stage_resources(&result->stage, device->simulated);
-    const char *unsupported =
-        result->stage.supports(&trial->problem.shape, device->compute_capability);
-    if (unsupported) return error_set(error, STATUS_SKIP, "%s", unsupported);
-    if (result->resources.shared_bytes <= device->block_shared_bytes) return true;
-    return error_set(error, STATUS_SKIP,
-                     "a block needs %d bytes of shared memory, and the device has %d",
-                     result->resources.shared_bytes, device->block_shared_bytes);
+    return device_usable(error) && stage_fits(&result->stage, &trial->problem.shape, trial->device,
+                                              &result->resources, error);
 }
 
 void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result) {

@@ -8,9 +8,10 @@
 
 /* Dense fp16 tensor operations with fp32 accumulation, a multiprocessor a clock, and the boost
  * clock that the published peak is stated at (0: the clock that the device reports).
- * Sources: NVIDIA's architecture white papers for A100 (312 TFLOP/s = 108 * 2048 * 1.41 GHz),
- * GA102, Ada, H100 (989 TFLOP/s = 132 * 4096 * 1.83 GHz), B200 (2250 TFLOP/s) and RTX Blackwell.
- * GeForce boards of the consumer chips accumulate in fp32 at half the rate. */
+ * Sources: NVIDIA's architecture white papers for Turing (T4: 65 TFLOP/s = 40 * 1024 * 1.59 GHz),
+ * A100 (312 TFLOP/s = 108 * 2048 * 1.41 GHz), GA102, Ada, H100 (989 TFLOP/s = 132 * 4096 * 1.83
+ * GHz), B200 (2250 TFLOP/s) and RTX Blackwell. GeForce boards of the consumer chips accumulate in
+ * fp32 at half the rate. */
 typedef struct Peak {
     int compute_capability;
     int operations;
@@ -19,7 +20,7 @@ typedef struct Peak {
 } Peak;
 
 static const Peak peaks[] = {
-    {80, 2048, 2048, 1410}, {86, 1024, 512, 0},      {89, 1024, 512, 0},
+    {75, 1024, 512, 0},     {80, 2048, 2048, 1410},  {86, 1024, 512, 0},  {89, 1024, 512, 0},
     {90, 4096, 4096, 1830}, {100, 8192, 8192, 1856}, {120, 1024, 512, 0},
 };
 

@@ -3,6 +3,7 @@
 #ifndef STAGE_H
 #define STAGE_H
 
+#include "device/device.h"
 #include "truth/problem.h"
 
 typedef struct Stage {
@@ -32,7 +33,10 @@ void stage_name(const char *folder, Stage *stage);
  * not there or does not load: STATUS_FAIL. */
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error);
 
-StageResources stage_resources(const Stage *stage, bool simulated);
+/* Fills `resources`. False, STATUS_SKIP and why if the device cannot run the stage: because the
+ * stage says so, or because its blocks do not fit. */
+bool stage_fits(const Stage *stage, const AttentionProblem *shape, const Device *device,
+                StageResources *resources, Error *error);
 
 void stage_close(Stage *stage);
 

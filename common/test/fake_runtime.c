@@ -86,7 +86,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int index
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int index) {
-    const int capability = (int)setting("FAKE_CAPABILITY", 90);
+    const char *name = FAKE_SIMULATED ? "FAKE_SIM_CAPABILITY" : "FAKE_CAPABILITY";
+    const int capability = (int)setting(name, 90);
     (void)index;
     *value = which == cudaDevAttrComputeCapabilityMajor   ? capability / 10
              : which == cudaDevAttrComputeCapabilityMinor ? capability % 10

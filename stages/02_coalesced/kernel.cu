@@ -4,7 +4,7 @@
 // Before:   stage 01 moves 9 sectors per request; its L1 pipe is 99 % busy, its FMA pipe 5 %.
 // Look for: sectors per request at the ideal (2 for 32 halves, 4 for 32 floats); SHFL in scores and
 //           softmax. The arithmetic is the same, but 6 times faster on an H200.
-// Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
+// Limits:   needs sm_75 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
@@ -123,7 +123,7 @@ const AttentionKernel attention_kernels[] = {{"scores", (const void *)scores, TH
                                              {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    if (compute_capability < 80) return "needs compute capability 8.0 or newer";
+    if (compute_capability < 75) return "needs compute capability 7.5 or newer";
     const long long col_tiles = max(ceil_div(p->seq_kv, BC), D / BC);
     if (col_tiles * ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";

@@ -5,7 +5,7 @@
 //           two global loads per FFMA.
 // Look for: LDS, STS and BAR; 24 times fewer global requests. One word of padding per row (PAD)
 //           keeps the 32 lanes that read a column of K in 32 banks.
-// Limits:   needs sm_80 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
+// Limits:   needs sm_75 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
@@ -144,7 +144,7 @@ const AttentionKernel attention_kernels[] = {{"scores", (const void *)scores, TH
                                              {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    if (compute_capability < 80) return "needs compute capability 8.0 or newer";
+    if (compute_capability < 75) return "needs compute capability 7.5 or newer";
     const long long col_tiles = max(ceil_div(p->seq_kv, BC), BR / ROWS);
     if (col_tiles * ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";

@@ -4,7 +4,7 @@
 // Before:   stage 03 writes and reads S and P: 1.5 GB of HBM traffic at 16 heads of seq 2048.
 // Look for: one kernel, no workspace, 27 MB of HBM traffic: it grows with seq * D, not with
 //           seq * seq. The price is that every tile rescales O_i.
-// Limits:   needs sm_80 or newer.
+// Limits:   needs sm_75 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
@@ -118,7 +118,7 @@ const AttentionKernel attention_kernels[] = {{"flash_fwd", (const void *)flash_f
                                              {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    if (compute_capability < 80) return "needs compute capability 8.0 or newer";
+    if (compute_capability < 75) return "needs compute capability 7.5 or newer";
     if ((long long)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;

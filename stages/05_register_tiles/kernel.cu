@@ -4,7 +4,7 @@
 // Before:   stage 04 has more than one shared load per FFMA: shared memory is 77 % busy, FMA 46 %.
 // Look for: more than 4 FFMA per shared load, LDS.128 and LDG.128. Rows must start at multiples of
 //           16 bytes, so the padding is gone: lanes that read a column of K meet in the same banks.
-// Limits:   needs sm_80 or newer.
+// Limits:   needs sm_75 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <limits.h>
@@ -183,7 +183,7 @@ const AttentionKernel attention_kernels[] = {
     {"flash_fwd", (const void *)flash_fwd, THREADS, SHARED_BYTES}, {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    if (compute_capability < 80) return "needs compute capability 8.0 or newer";
+    if (compute_capability < 75) return "needs compute capability 7.5 or newer";
     if ((long long)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;

@@ -9,6 +9,10 @@ BENCH_VARIANTS := $(foreach d,$(or $(call chosen,D),64 128),$(foreach c,\
 gpu:
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(filter-out stage%,$(MAKECMDGOALS)) needs a GPU," \
 	    "and nvidia-smi finds none" >&2; exit 2; }
+ifneq ($(filter roofline,$(MAKECMDGOALS)),)
+$(if $(filter sm_75,$(ARCH)),$(error roofline needs compute capability 8.0 or newer: its roofs \
+    are measured with the instructions of stage 08))
+endif
 ncu: gpu
 	@. tools/profile/nsight.sh; need_ncu
 

@@ -4,7 +4,7 @@ ifneq ($(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),)
 include build/toolchain.mk
 ifneq ($(filter command environment,$(firstword $(origin ARCH))),)
 ifdef NVCC
-$(call one_of,ARCH,$(filter-out sm_75,$(shell $(NVCC) --list-gpu-code)) sm_90a)
+$(call one_of,ARCH,$(shell $(NVCC) --list-gpu-code) sm_90a)
 endif
 endif
 endif

@@ -22,20 +22,24 @@ ARCH_GIVEN := $(filter command environment,$(firstword $(origin ARCH)))
 ifneq ($(ARCH_GIVEN),)
 $(foreach s,$(filter $(SM_90A),$(named)),$(if $(filter-out sm_90a,$(ARCH)),\
     $(error $s needs sm_90a: ARCH must be one of: sm_90a; not '$(ARCH)')))
+$(foreach s,$(filter-out $(SM_75),$(named)),$(if $(filter sm_75,$(ARCH)),\
+    $(error $s needs sm_80 or newer: ARCH must not be sm_75)))
 endif
 
-# Signatures are checked for both generations: every variant of a stage for its own architecture,
-# and of those that run on both also SASS_VARIANTS for the other. ARCH=... checks that one alone,
-# KERNEL=... the variant asked for.
+# Signatures are checked for all generations: every variant of a stage for its own architecture,
+# of those that run on sm_90a as well also SASS_VARIANTS for that, and of those that run on sm_75
+# SM_75_VARIANTS. ARCH=... checks that one alone, KERNEL=... the variant asked for.
 SASS_VARIANTS ?= d128_fp16_full
+SM_75_VARIANTS ?= d128_fp16_causal d64_bf16_full
 signed = $(if $(filter $1,$(SM_90A)),$(VARIANTS:%=build/sm_90a/$1/%.so),$(if $(ARCH_GIVEN),\
-    $(VARIANTS:%=build/$(ARCH)/$1/%.so),\
-    $(VARIANTS:%=build/sm_80/$1/%.so) $(SASS_VARIANTS:%=build/sm_90a/$1/%.so)))
+    $(VARIANTS:%=build/$(call arch_of,$1)/$1/%.so),\
+    $(VARIANTS:%=build/sm_80/$1/%.so) $(SASS_VARIANTS:%=build/sm_90a/$1/%.so) \
+    $(if $(filter $1,$(SM_75)),$(SM_75_VARIANTS:%=build/sm_75/$1/%.so))))
 SIGNED := $(strip $(if $(KERNEL),$(KERNELS),$(foreach s,$(SELECTED),$(call signed,$s))))
 BASELINE := $(strip $(foreach s,$(STAGES),\
     build/$(if $(filter $s,$(SM_90A)),sm_90a,sm_80)/$s/d128_fp16_full.so))
-$(foreach s,$(filter-out $(SM_90A),$(STAGES)),$(foreach a,$(filter-out $(ARCH),sm_80 sm_90a),\
-    $(eval $(call kernel_rule,$a,$s))))
+$(foreach s,$(filter-out $(SM_90A),$(STAGES)),$(foreach a,$(filter-out $(call arch_of,$s),\
+    $(if $(filter $s,$(SM_75)),sm_75) sm_80 sm_90a),$(eval $(call kernel_rule,$a,$s))))
 test: build/sass $(SIGNED)
 test: export SIGNED := $(SIGNED)
 test: export BASELINE := $(BASELINE)

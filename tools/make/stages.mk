@@ -19,14 +19,18 @@ VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$
 VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)
 FORWARD = $(foreach v,$(OPTIONS),$(if $(filter-out file undefined,$(origin $v)),'$v=$($v)'))
 
-# The architecture: the GPU's own, else the oldest that the stages serve. A stage whose header says
-# `needs sm_90a` is built for that and nothing else.
+# The architecture: the GPU's own, else sm_80, which has stages 01 to 11. A stage whose header says
+# `needs sm_90a` is built for that and nothing else; one that needs sm_80 is built for that, and
+# simulated, where the GPU is older.
 ifndef ARCH
 ARCH := sm_$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap --format=csv,noheader \
-    2>/dev/null | tr -d .); [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 80 ]] && echo $$cc || echo 80)
+    2>/dev/null | tr -d .); [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc || echo 80)
 endif
-SM_90A := $(patsubst stages/%/kernel.cu,%,\
-    $(shell grep -l 'needs sm_90a' $(STAGES:%=stages/%/kernel.cu)))
-arch_of = $(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))
+needing = $(patsubst stages/%/kernel.cu,%,\
+    $(shell grep -lw 'needs $1' $(STAGES:%=stages/%/kernel.cu)))
+SM_75 := $(call needing,sm_75)
+SM_90A := $(call needing,sm_90a)
+arch_of = $(strip $(if $(filter $1,$(SM_90A)),sm_90a,\
+    $(if $(filter $1,$(SM_75)),$(ARCH),$(ARCH:sm_75=sm_80))))
 dir_of = build/$(call arch_of,$1)/$1
 SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))

@@ -63,6 +63,30 @@ run diff FROM=01 TO=02
 ok "diff succeeds where stages differ" [ $? -eq 0 ]
 ok "and shows the difference" says "+// Stage 02: coalesced"
 
+# ---- Which architecture --------------------------------------------------------------------------
+mkdir stages/06_later bin
+sed 's/needs sm_75/needs sm_80/' stages/02_coalesced/kernel.cu >stages/06_later/kernel.cu
+on() { # on CAPABILITY: what `make run` would build beside such a GPU
+    printf '#!/bin/sh\necho %s\n' "$1" >bin/nvidia-smi && chmod +x bin/nvidia-smi
+    PATH=$PWD/bin:$PATH run run -n
+}
+builds() { says "code=[sm_$2,compute_$2] " && says "-o build/sm_$2/$1/d128_fp16_full.so"; }
+on 7.5
+ok "a GPU of 7.5 gets the early stages for it" builds 01_three_pass 75
+ok "and the later ones for the simulator" builds 06_later 80
+on 8.9
+ok "a newer one gets both for it" builds 01_three_pass 89
+ok "the later ones, too" builds 06_later 89
+on 6.1
+ok "an older one gets both for the simulator" builds 01_three_pass 80
+run stage06 ARCH=sm_75
+ok "a stage that needs more than ARCH=sm_75 ends with 2" [ $? -eq 2 ]
+ok "and says so" says "06_later needs sm_80 or newer: ARCH must not be sm_75"
+on 7.5
+PATH=$PWD/bin:$PATH run roofline
+ok "so does the roofline of such a GPU" says "roofline needs compute capability 8.0 or newer"
+rm -r stages/06_later bin
+
 run -j4 stage01 ARCH=sm_80
 ok "a stage builds, with -j" [ $? -eq 0 ]
 ok "one variant of it" [ "$(built)" -eq 1 ]

@@ -3,7 +3,7 @@
 //           and keys straight from global memory.
 // Before:   nothing.
 // Look for: SHFL, and no shared memory.
-// Limits:   needs sm_80 or newer.
+// Limits:   needs sm_75 or newer.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <math_constants.h>

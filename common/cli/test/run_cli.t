@@ -96,6 +96,34 @@ run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none
 exits 0 "DEVICE=sim" '"simulated":true' '"ms_median":null' '"warp_instructions":1000'
 run attention run "${small[@]}" 12_unsupported
 exits 2 "a GPU that can run no stage: the simulator" 'no GPU here can run the stages'
+export FAKE_SIM_CAPABILITY=120
+run attention run "${small[@]}" 01_none 12_unsupported 15_shared
+exits 0 "a GPU that can run one of three: the simulator runs the others" \
+    'this GPU cannot run 2 of the 3 stages: running on the simulator' 'SKIP: needs compute'
+tables() { # tables STAGE N: the verdict on a stage in table N
+    awk -v stage="$1" -v table="$2" '/^device/ { n++ }
+        n == table && $1 == stage && match($0, /PASS|SKIP|FAIL/) { print substr($0, RSTART, 4) }' \
+        "$work/out"
+}
+[ "$(tables 01_none 1)$(tables 12_unsupported 1)$(tables 12_unsupported 2)" = PASSSKIPPASS ] &&
+    [ -z "$(tables 01_none 2)" ] && [ "$(tables 15_shared 2)" = SKIP ]
+verdict $? "in a table of its own, which has them alone"
+run attention run "${small[@]}" FORMAT=json 12_unsupported 01_none
+exits 0 "the same as JSON" '"simulated":true'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ] && [ "$(wc -l <"$work/out")" -eq 3 ] &&
+    [ "$(tail -n 1 "$work/out" | grep -c '"name":"12_unsupported".*"status":"pass"')" -eq 1 ]
+verdict $? "ends with what the simulator says"
+run attention run "${small[@]}" 12_unsupported 02_element
+exits 1 "a failure on the GPU stays one" '02_element' PASS
+run attention run "${small[@]}" DEVICE=gpu 12_unsupported 01_none
+exits 0 "DEVICE=gpu simulates nothing" 'SKIP: needs compute'
+! grep -q simulator "$work/out" "$work/err"
+verdict $? "not even in part"
+FAKE_CAPABILITY=120 FAKE_SIM_CAPABILITY=90 run attention run "${small[@]}" 12_unsupported 01_none
+exits 0 "a GPU that can run all" PASS
+! grep -q simulator "$work/out" "$work/err"
+verdict $? "runs all"
+unset FAKE_SIM_CAPABILITY
 run attention-sim run "${small[@]}" DEVICE=gpu 01_none
 exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: allowed here are auto and sim'
 run attention run "${small[@]}" GPU=5 01_none
