@@ -11,6 +11,33 @@ endif
 build/toolchain.mk: tools/toolchain/toolchain.sh
 	@tools/toolchain/toolchain.sh $@
 
+# Where the compiler serves the GPU and not the simulator (SIM_NVCC is empty), build/simulator.mk
+# names another, found or fetched when it is first needed: for the stages that only the simulator
+# runs, and for commands that are the simulator's alone, whose kernels are in build/sim.
+KERNEL_ROOT := build
+ifneq ($(CUDA_VERSION),)
+ifeq ($(SIM_NVCC),)
+GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
+SIM_ARCHS = $(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s)))
+SIM_ALONE := $(filter sim,$(DEVICE)) $(filter counters annotate mutate,$(MAKECMDGOALS))
+ifneq ($(strip $(SIM_ALONE)$(SIM_ARCHS)),)
+include build/simulator.mk
+endif
+ifneq ($(strip $(SIM_ALONE)),)
+KERNEL_ROOT := build/sim
+NVCC := $(SIM_NVCC)
+NVCC_PLAIN := $(SIM_PLAIN)
+endif
+endif
+endif
+build/simulator.mk: build/toolchain.mk
+	@tools/toolchain/toolchain.sh --simulator $@
+
+# nvcc_for ARCH: the compiler and its flags.
+for_sim = $(and $(GPU_ARCHS),$(filter-out $(GPU_ARCHS),$1))
+nvcc_for = $(if $(for_sim),$(SIM_NVCC) $(subst $(NVCC_PLAIN),$(SIM_PLAIN),$(NVCC_FLAGS)),\
+    $(NVCC) $(NVCC_FLAGS))
+
 # A file that changes only if the text changes: what depends on it is rebuilt then, and only then.
 define remember
 $1: force

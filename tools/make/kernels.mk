@@ -1,17 +1,17 @@
 # Kernels: build/<arch>/<stage>/<variant>.so, PTX and machine code inside.
 # Arguments: the architecture, the folder, and the source where it is not the stage's.
 define kernel_rule
-build/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+$(KERNEL_ROOT)/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D); echo "nvcc  $2 $$* ($1)" >&2
-	@$$(NVCC) $$(NVCC_FLAGS) -MF $$(@:.so=.d) -MT $$@ \
+	@$$(call nvcc_for,$1) -MF $$(@:.so=.d) -MT $$@ \
 	    -gencode arch=compute_$(1:sm_%=%),code=[$1,compute_$(1:sm_%=%)] \
 	    $$(call macros,$$*,$1) $$< -o $$@ 2> >(tee $$(@:.so=.log) >&2)
 	@! grep -q '(C75' $$(@:.so=.log) || \
 	    { echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
-build/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+$(KERNEL_ROOT)/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
-	@$$(NVCC) -std=c++17 -O3 -lineinfo -Icommon -ptx -arch=compute_$(1:sm_%=%) \
-	    $$(call macros,$$*,$1) $$< -o $$@
+	@$$(firstword $$(call nvcc_for,$1)) -std=c++17 -O3 -lineinfo -Icommon -ptx \
+	    -arch=compute_$(1:sm_%=%) $$(call macros,$$*,$1) $$< -o $$@
 endef
 macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
          -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0) \
@@ -24,4 +24,4 @@ $(eval $(call kernel_rule,$(call arch_of,$(SELECTED)),work/$(SELECTED),\
 endif
 KERNELS := $(SELECTED_DIRS:%=%/$(VARIANT).so)
 ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
--include $(wildcard build/*/*/*.d)
+-include $(wildcard $(KERNEL_ROOT)/*/*/*.d)

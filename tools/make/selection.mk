@@ -1,4 +1,6 @@
-# Commands of one stage, and KERNEL=... in place of its own file.
+# The folders of the selected stages' kernels; commands of one stage; KERNEL=... in place of its own
+# file.
+SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
 one_stage = $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error $1 needs one stage: make stage07 $1))
 $(foreach g,$(filter tune start grade,$(MAKECMDGOALS)),$(call one_stage,$g))
 ifneq ($(filter html,$(FORMAT)),)
@@ -16,5 +18,5 @@ $(if $(REFUSED),$(error $(REFUSED)))
 $(if $(filter grade,$(MAKECMDGOALS))$(wildcard $(KERNEL)),,\
     $(error KERNEL=$(KERNEL): there is no such file; make $(STAGE_GOALS) start makes one))
 REFERENCE := $(SELECTED_DIRS)
-SELECTED_DIRS := build/$(call arch_of,$(SELECTED))/work/$(SELECTED)
+SELECTED_DIRS := $(KERNEL_ROOT)/$(call arch_of,$(SELECTED))/work/$(SELECTED)
 endif

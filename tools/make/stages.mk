@@ -32,5 +32,4 @@ SM_75 := $(call needing,sm_75)
 SM_90A := $(call needing,sm_90a)
 arch_of = $(strip $(if $(filter $1,$(SM_90A)),sm_90a,\
     $(if $(filter $1,$(SM_75)),$(ARCH),$(ARCH:sm_75=sm_80))))
-dir_of = build/$(call arch_of,$1)/$1
-SELECTED_DIRS := $(foreach s,$(SELECTED),$(call dir_of,$s))
+dir_of = $(KERNEL_ROOT)/$(call arch_of,$1)/$1

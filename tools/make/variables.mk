@@ -18,5 +18,5 @@ $(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
 CC ?= gcc
 CFLAGS ?= -O2 -g
 HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP
-NVCC_FLAGS := -std=c++17 -O3 -lineinfo --compress-mode=none -Xcompiler -fPIC -shared -cudart none \
-              -MMD -Icommon
+NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none -MMD \
+             -Icommon

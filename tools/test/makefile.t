@@ -85,6 +85,36 @@ ok "and says so" says "06_later needs sm_80 or newer: ARCH must not be sm_75"
 on 7.5
 PATH=$PWD/bin:$PATH run roofline
 ok "so does the roofline of such a GPU" says "roofline needs compute capability 8.0 or newer"
+
+# ---- A compiler for the GPU and another for the simulator ----------------------------------------
+cp build/toolchain.mk build/one.mk
+sed '/^SIM_/d; s,^NVCC := .*,NVCC := /old/nvcc,; s,^NVCC_PLAIN := .*,NVCC_PLAIN := --no-compress,' \
+    build/one.mk >build/toolchain.mk
+printf 'SIM_NVCC := /new/nvcc\nSIM_PLAIN := --compress-mode=none\n' >build/simulator.mk
+compiles() { # compiles NVCC OPTION OUTPUT
+    grep -qE "^$1 .* $2 .* -o $3/d128_fp16_full.so" "$log"
+}
+on 7.5
+ok "the GPU's compiler makes its stages" compiles /old/nvcc --no-compress \
+    build/sm_75/01_three_pass
+ok "and the simulator's those that are simulated" compiles /new/nvcc --compress-mode=none \
+    build/sm_80/06_later
+PATH=$PWD/bin:$PATH run stage01 run -n DEVICE=sim
+ok "what runs in the simulator alone is made apart" compiles /new/nvcc --compress-mode=none \
+    build/sim/sm_75/01_three_pass
+ok "and run from there" grep -q "^build/attention run .*'DEVICE=sim'.* build/sim/sm_75/01_three_pass" "$log"
+PATH=$PWD/bin:$PATH run stage01 counters -n
+ok "the counters, too" says "COUNTERS=full build/sim/sm_75/01_three_pass"
+rm build/simulator.mk
+printf '#!/bin/sh\necho "asked $1" >&2; exit 2\n' >tools/toolchain/toolchain.sh
+touch -d '1 hour ago' tools/toolchain/toolchain.sh
+PATH=$PWD/bin:$PATH run stage01 run -n
+ok "no second compiler is looked for where the GPU runs all" [ $? -eq 0 ]
+on 7.5
+ok "and one is where it does not" says "asked --simulator"
+cp "$root/tools/toolchain/toolchain.sh" tools/toolchain/
+mv build/one.mk build/toolchain.mk
+touch build/toolchain.mk
 rm -r stages/06_later bin
 
 run -j4 stage01 ARCH=sm_80

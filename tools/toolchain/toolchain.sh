@@ -2,12 +2,20 @@
 # Finds the CUDA compiler and the disassembler, fetches what is missing, and writes a make fragment.
 #
 #   tools/toolchain/toolchain.sh OUTFILE
-#       NVCC CUDA_INCLUDE CUDA_LIB CUDA_VERSION, and CUOBJDUMP NVDISASM (empty where there are none)
+#       NVCC CUDA_INCLUDE CUDA_LIB CUDA_VERSION NVCC_PLAIN (its option that leaves PTX readable);
+#       CUOBJDUMP NVDISASM (empty where there are none); SIM_NVCC and SIM_PLAIN, the same ones, if
+#       the simulator can read what this compiler makes
+#   tools/toolchain/toolchain.sh --simulator OUTFILE
+#       SIM_NVCC SIM_PLAIN alone, fetched if missing
 #   tools/toolchain/toolchain.sh --disassembler OUTFILE
 #       CUOBJDUMP NVDISASM alone, fetched if missing
 #
-# The compiler is the first that works: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then
-# NVIDIA's wheels, fetched by pip into build/cuda (about 105 MB; nothing outside build/ changes).
+# No compiler is judged by its release. It serves the GPU if a small stage that it compiles runs on
+# the card that there is, and the simulator if what it makes of that stage holds readable PTX and
+# asks for no function that the simulator lacks. The compiler is the first that passes the trial, by
+# the card if there is one: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then NVIDIA's wheels,
+# fetched by pip into build/cuda (about 105 MB; nothing outside build/ changes) and checked by hash.
+# Where the driver can run none of them, the compiler is one for the simulator.
 # The disassembler: beside that compiler, the same places, then its own wheels (5 MB).
 # TOOLCHAIN_SEARCH=wheels looks at the wheels only. PYTHON names the python3 whose pip is used.
 #
@@ -15,16 +23,16 @@
 set -euo pipefail
 
 # Two releases of one major version work together; the disassembler is published from 13.2 on and
-# reads the cubins of 13.0.
-readonly MAJOR=13 COMPILER=compiler-13.0.88 DISASSEMBLER=disassembler-13.2.86
-readonly COMPILER_WHEELS=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
-    nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85)
-readonly DISASSEMBLER_WHEELS=(nvidia-cuda-cuobjdump==13.2.86 nvidia-cuda-nvdisasm==13.2.86)
+# reads the cubins of 13.0. compiler.txt and disassembler.txt have their wheels.
+readonly MAJOR=13 RELEASE=13.0 COMPILER=compiler-13.0.88 DISASSEMBLER=disassembler-13.2.86
+readonly LAUNCH_SECONDS=60 # a driver that hangs must not hang the command
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-readonly root wheels=$root/build/cuda # one folder a pinned version: a new pin is a new folder
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+readonly here root wheels=$root/build/cuda # one folder a pinned version: a new pin is a new folder
 python=${PYTHON:-python3}
 scratch=() # removed at exit
+tried=()   # the trials that there were
 trap '[ ${#scratch[@]} -eq 0 ] || rm -rf "${scratch[@]}"' EXIT
 trap 'exit 130' INT TERM
 
@@ -62,18 +70,23 @@ first_with() {
     return 1
 }
 
-# take_compiler NVCC: true if it serves and has its headers and library; sets nvcc, include, lib.
+# take_compiler NVCC: true if it runs, has its headers and library, and passes the trial that is
+# asked for: `trial` is try_gpu or try_simulator. Sets nvcc, include, lib and plain; says why not.
 take_compiler() {
     local top machine
-    serves "$1" || return 1
-    nvcc=$(command -v "$1")
+    nvcc=$(command -v "$1") || return 1
+    [[ " ${tried[*]} " != *" $trial:$(realpath "$nvcc") "* ]] || return 1 # under another name
+    tried+=("$trial:$(realpath "$nvcc")")
     # nvcc itself says where its toolkit is, also where the one on PATH is a link or a script.
     top=$("$nvcc" --dryrun none.cu 2>&1 | sed -n 's/^#\$ TOP=//p') || true
     machine=$(uname -m)
-    include=$(first_with cuda_runtime.h "$top/include" "$top"/targets/*/include /usr/include) &&
+    reason="it comes without cuda_runtime.h or libcudart.so"
+    if include=$(first_with cuda_runtime.h "$top/include" "$top"/targets/*/include /usr/include) &&
         lib=$(first_with libcudart.so "$top"/lib64 "$top"/lib "$top"/targets/*/lib \
-            "/usr/lib/$machine-linux-gnu") && return
-    say "passing over $1: it comes without cuda_runtime.h or libcudart.so"
+            "/usr/lib/$machine-linux-gnu"); then
+        $trial && return
+    fi
+    say "passing over $nvcc: $reason"
     return 1
 }
 
@@ -83,11 +96,10 @@ take_disassembler() {
     { serves "$cuobjdump" && serves "$nvdisasm"; } || { cuobjdump='' nvdisasm='' && return 1; }
 }
 
-# fetch FOLDER WHEEL...: unpacks wheels as build/cuda/FOLDER, whole or not at all. On failure
-# returns false and leaves the reason in `reason`.
+# fetch FOLDER LIST: unpacks the wheels of LIST as build/cuda/FOLDER, whole or not at all. On
+# failure returns false and leaves the reason in `reason`.
 fetch() {
-    local folder=$wheels/$1 fresh
-    shift
+    local folder=$wheels/$1 list=$here/$2 fresh
     reason="$python is not installed"
     command -v "$python" >/dev/null || return 1
     reason="$python has no pip"
@@ -97,8 +109,10 @@ fetch() {
     scratch+=("$fresh")
     if ! PIP_USER=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
         "$python" -m pip install --quiet --no-input --no-deps --no-compile --only-binary :all: \
-        --target "$fresh" "$@" >"$fresh/log" 2>&1; then
+        --require-hashes --target "$fresh" --requirement "$list" >"$fresh/log" 2>&1; then
         reason="pip on $(uname -s) $(uname -m) says: $(complaint "$fresh/log")"
+        ! grep -q 'DO NOT MATCH THE HASHES' "$fresh/log" ||
+            reason="a wheel is not the one whose hash tools/toolchain/$2 has"
         return 1
     fi
     mv "$fresh"/*.dist-info "$fresh/nvidia/cu13" # the licences stay with the files
@@ -111,26 +125,68 @@ fetch() {
     mv -T "$fresh/nvidia/cu13" "$folder" 2>/dev/null || [ -d "$folder" ]
 }
 
-find_compiler() {
+# search: the first compiler that passes `trial`; fetch_compiler may follow.
+search() {
     if [ "${TOOLCHAIN_SEARCH:-}" != wheels ]; then
         if [ -n "${NVCC:-}" ]; then
             take_compiler "$NVCC" && return
-            fail "NVCC=$NVCC is not a CUDA compiler that can be used: name an nvcc of release" \
-                "$MAJOR.0 or newer, or leave NVCC unset to have one found."
+            [ $trial = try_simulator ] || ! driver_is_too_old || return 1
+            [ -n "$second" ] || fail "NVCC=$NVCC is not a CUDA compiler that can be used: name" \
+                "another, or leave NVCC unset to have one found."
         fi
         take_compiler nvcc && return
         [ -n "${CUDA_HOME:-}" ] && take_compiler "$CUDA_HOME/bin/nvcc" && return
         take_compiler /usr/local/cuda/bin/nvcc && return
     fi
-    if [ ! -d "$wheels/$COMPILER" ]; then
-        say "nvcc was not found: fetching NVIDIA's wheels, about 105 MB, into build/cuda/$COMPILER"
-        fetch $COMPILER "${COMPILER_WHEELS[@]}" ||
-            fail "There is no CUDA compiler: nvcc was not found, and fetching it failed" \
-                "($reason); either install the CUDA Toolkit $MAJOR.0 or newer and put nvcc on" \
-                "PATH (or set NVCC), or run this again with a network and a python3 that has pip."
-    fi
+    [ -d "$wheels/$COMPILER" ] && take_compiler "$wheels/$COMPILER/bin/nvcc"
+}
+
+fetch_compiler() {
+    [ ! -d "$wheels/$COMPILER" ] ||
+        fail "build/cuda/$COMPILER holds no working compiler: remove it and run this again."
+    say "no CUDA compiler that serves was found: fetching NVIDIA's wheels, about 105 MB, into" \
+        "build/cuda/$COMPILER"
+    fetch $COMPILER compiler.txt ||
+        fail "There is no CUDA compiler: no nvcc that serves was found, and fetching it failed" \
+            "($reason); either install the CUDA Toolkit $RELEASE or newer and put nvcc on" \
+            "PATH (or set NVCC), or run this again with a network and a python3 that has pip."
     take_compiler "$wheels/$COMPILER/bin/nvcc" ||
         fail "build/cuda/$COMPILER holds no working compiler: remove it and run this again."
+}
+
+# The card: its compute capability without the dot, the driver, and the CUDA release that this runs.
+find_card() {
+    card=$(nvidia-smi -i "${GPU:-0}" --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+        tr -d .) || true
+    [[ $card =~ ^[0-9]+$ ]] || card=''
+    [ -n "$card" ] || return 0
+    driver=$(nvidia-smi -i "${GPU:-0}" --query-gpu=driver_version --format=csv,noheader) || true
+    driver_cuda=$(nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p') || true
+}
+
+# True if the driver says that it runs an older CUDA than that of the wheels.
+driver_is_too_old() {
+    [[ $driver_cuda =~ ^[0-9]+\.[0-9]+$ ]] &&
+        [ "$(printf '%s\n' "$driver_cuda" $RELEASE | sort -V | head -n 1)" != $RELEASE ]
+}
+
+# The compiler for the card if there is one, else, or if none can be had, one for the simulator.
+find_compiler() {
+    trial=try_simulator
+    if [ -n "$card" ]; then
+        trial=try_gpu
+        search && return
+        if ! driver_is_too_old; then
+            fetch_compiler
+            return
+        fi
+        trial=try_simulator
+        say "No CUDA compiler here serves the GPU, and its driver $driver runs CUDA $driver_cuda" \
+            "at most, while the one that can be fetched is $RELEASE: the stages run simulated" \
+            "until there is a newer driver, or a CUDA Toolkit up to $driver_cuda on PATH."
+        card=''
+    fi
+    search || fetch_compiler
 }
 
 find_disassembler() {
@@ -147,7 +203,7 @@ find_disassembler() {
 fetch_disassembler() {
     say "cuobjdump and nvdisasm were not found: fetching NVIDIA's wheels, 5 MB, into" \
         "build/cuda/$DISASSEMBLER"
-    { fetch $DISASSEMBLER "${DISASSEMBLER_WHEELS[@]}" && find_disassembler; } ||
+    { fetch $DISASSEMBLER disassembler.txt && find_disassembler; } ||
         fail "There is no disassembler: cuobjdump and nvdisasm were not found, and fetching them" \
             "failed ($reason); either install them from the CUDA Toolkit $MAJOR.0 or newer and" \
             "put them on PATH, or run this again with a network and a python3 that has pip."
@@ -160,20 +216,41 @@ find_host_compiler() {
             "install g++, or set NVCC_CCBIN to the compiler to use."
 }
 
-# Compiles and links a small stage: nvcc may not know the host compiler, or lack a part of itself.
-try_compiler() {
+# compile OPTION...: trial.cu, with what the stages need, to $made. Sets `plain`, the option that
+# leaves PTX as text: that of newer compilers or of older ones. False: `reason` says why.
+compile() {
     local folder
     folder=$(mktemp -d)
     scratch+=("$folder")
-    cat >"$folder/try.cu" <<'END'
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-__global__ void add(__half *a, __nv_bfloat16 *b) { a[0] = __hadd(a[0], a[1]), b[0] += b[1]; }
-extern "C" void launch(__half *a, __nv_bfloat16 *b) { add<<<1, 1>>>(a, b); }
-END
-    "$nvcc" -shared -Xcompiler -fPIC -cudart none -arch=sm_80 -o "$folder/try.so" \
-        "$folder/try.cu" >"$folder/log" 2>&1 && return
-    fail "$nvcc cannot compile a kernel: $(complaint "$folder/log")"
+    made=$folder/trial log=$folder/log
+    for plain in --compress-mode=none --no-compress; do
+        "$nvcc" -std=c++17 $plain "$@" -o "$made" "$here/trial.cu" >"$log" 2>&1 && return
+        grep -qi 'unknown option' "$log" || break
+    done
+    reason="it cannot compile a small stage: $(complaint "$log")"
+    return 1
+}
+
+# True if the compiler's small stage runs on the card.
+try_gpu() {
+    compile -arch="sm_$card" -DTMA=$((card >= 90)) -cudart shared -L"$lib" -Xlinker "-rpath,$lib" ||
+        return 1
+    CUDA_VISIBLE_DEVICES=${GPU:-0} timeout $LAUNCH_SECONDS "$made" >"$log" 2>&1 && return
+    reason="its small stage does not run on the GPU: $(complaint "$log")"
+    return 1
+}
+
+# True if the simulator can read the compiler's small stage: PTX as text, and known functions.
+try_simulator() {
+    local name
+    compile -shared -Xcompiler -fPIC -Xlinker --strip-all -cudart none -DTMA=1 \
+        -gencode 'arch=compute_90a,code=[sm_90a,compute_90a]' || return 1
+    reason="the simulator finds no PTX in what it makes"
+    grep -aq '^\.target sm_90a' "$made" || return 1
+    while read -r name; do
+        reason="the simulator does not know $name, which it uses"
+        grep -qw "$name" "$root"/tools/ptxsim/cuda/*.c || return 1
+    done < <(grep -ao '__cuda[A-Z][A-Za-z]*' "$made" | sort -u)
 }
 
 # write OUTFILE NAME VALUE...: a make fragment, whole or not at all.
@@ -195,29 +272,44 @@ report_disassembler() {
     done
 }
 
+# What the last trial made and said; what the searches find.
+made='' log='' reason='' trial=try_simulator second=''
+card='' driver='' driver_cuda='' nvcc='' plain=''
+
 main() {
     if [ $# -eq 2 ] && [ "$1" = --disassembler ]; then
         find_disassembler || fetch_disassembler
         report_disassembler
         write "$2" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
+    elif [ $# -eq 2 ] && [ "$1" = --simulator ]; then
+        find_host_compiler
+        second=yes # beside $NVCC, which may serve the GPU alone
+        search || fetch_compiler
+        found nvcc "$(release "$nvcc")" "$nvcc (for the simulator)"
+        write "$2" SIM_NVCC "$nvcc" SIM_PLAIN "$plain"
     elif [ $# -eq 1 ] && [ "${1#-}" = "$1" ]; then
         find_host_compiler
+        find_card
         find_compiler
-        try_compiler
-        local version
+        local version gpu_plain=$plain simulator=()
         version=$(release "$nvcc")
         found nvcc "$version" "$nvcc"
         found libcudart "$version" "$lib"
         found "$(basename "$host")" "$("$host" -dumpversion)" "$host"
+        if [ $trial = try_simulator ] || try_simulator; then
+            simulator=(SIM_NVCC "$nvcc" SIM_PLAIN "$plain")
+        else
+            found simulator none "not $nvcc: $reason; another compiler is found when it is needed"
+        fi
         if find_disassembler; then
             report_disassembler
         else
             found cuobjdump none "not found; fetched when a disassembly is first asked for"
         fi
         write "$1" NVCC "$nvcc" CUDA_INCLUDE "$include" CUDA_LIB "$lib" CUDA_VERSION "$version" \
-            CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
+            NVCC_PLAIN "$gpu_plain" "${simulator[@]}" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
     else
-        say "usage: tools/toolchain/toolchain.sh [--disassembler] OUTFILE"
+        say "usage: tools/toolchain/toolchain.sh [--simulator|--disassembler] OUTFILE"
         exit 64
     fi
 }

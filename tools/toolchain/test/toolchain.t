@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # toolchain.sh and python.sh, among programs that only pretend. Catches: a search in the wrong
-# order, a compiler that cannot serve taken all the same, a failed or broken-off download that
-# leaves something behind, a message without a way out. TEST_NETWORK=1 downloads the real wheels
+# order, a compiler that cannot serve taken all the same, one that can passed over, a trial that
+# says nothing of its failure, a failed, altered or broken-off download that leaves something
+# behind, a message without a way out. TEST_NETWORK=1 downloads the real wheels
 # and compiles a stage with them.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
@@ -22,12 +23,13 @@ log=$copy/log
 trap 'rm -rf "$copy"' EXIT
 unset NVCC CUDA_HOME PYTHON TOOLCHAIN_SEARCH NVCC_CCBIN CUOBJDUMP NVDISASM
 mkdir -p "$copy/tools/toolchain" "$copy/bin" "$copy/empty"
-cp tools/toolchain/toolchain.sh tools/toolchain/python.sh "$copy/tools/toolchain/"
+cp tools/toolchain/*.* "$copy/tools/toolchain/"
+mkdir -p "$copy/tools/ptxsim" && cp -r tools/ptxsim/cuda "$copy/tools/ptxsim/"
 real_path=$PATH
 
 # A PATH with what the scripts use and nothing else; g++ is there to be found, and to be removed.
-for tool in bash basename cat chmod cp dirname env grep ln mkdir mktemp mv realpath rm sed sh tail \
-    uname; do
+for tool in bash basename cat chmod cp dirname env grep head ln mkdir mktemp mv realpath rm sed sh \
+    sort tail timeout tr uname; do
     ln -s "$(command -v "$tool")" "$copy/bin/$tool"
 done
 program() { # program FILE: an executable script with the standard input as its text
@@ -37,7 +39,9 @@ program() { # program FILE: an executable script with the standard input as its 
 }
 program "$copy/bin/g++" <<<'echo 12'
 
-# toolkit NAME RELEASE [COMPILE]: a toolkit whose nvcc answers as one does; compiling runs COMPILE.
+# toolkit NAME RELEASE [COMPILE]: a toolkit whose nvcc answers as one does; compiling writes a file
+# that is a program which succeeds, and a library that the simulator can read; then it runs COMPILE,
+# with $made set to that file and $all to what nvcc was asked.
 toolkit() {
     mkdir -p "$copy/$1/include" "$copy/$1/lib64"
     touch "$copy/$1/include/cuda_runtime.h" "$copy/$1/lib64/libcudart.so"
@@ -45,7 +49,25 @@ toolkit() {
 case "\$*" in
 --version) echo "Cuda compilation tools, release $2, V$2.1" ;;
 --dryrun*) echo '#\$ TOP=$copy/$1/bin/..' >&2 ;;
-*) ${3:-:} ;;
+*)
+    echo "$1: \$*" >>'$copy/compiled'
+    all=\$*
+    while [ "\$1" != -o ]; do shift; done
+    made=\$2
+    printf '#!/bin/sh\nexit 0\n.target sm_90a\n__cudaRegisterFunction\n' >\$made
+    chmod +x \$made
+    ${3:-:}
+    ;;
+esac
+END
+}
+# card CAPABILITY CUDA: an nvidia-smi with such a GPU, whose driver runs CUDA up to this release.
+card() {
+    program "$copy/card/nvidia-smi" <<END
+case "\$*" in
+*compute_cap*) echo $1 ;;
+*driver_version*) echo 535.104.05 ;;
+*) echo "| Driver Version: 535.104.05   CUDA Version: $2     |" ;;
 esac
 END
 }
@@ -91,7 +113,7 @@ nothing_left() { [ -z "$(ls -A "$copy/build/cuda" 2>/dev/null)" ] && nothing_wri
 toolkit named 13.0
 toolkit path 13.1
 toolkit home 13.2
-toolkit old 11.8
+toolkit old 11.8 'echo "nvcc fatal: Unsupported gpu architecture compute_90a" >&2; exit 1'
 toolkit broken 13.0 'echo "x.h: error: no such thing" >&2; exit 1'
 toolkit headless 13.0
 rm "$copy/headless/include/cuda_runtime.h"
@@ -110,7 +132,18 @@ tools CUDA_HOME="$copy/home"
 ok "then CUDA_HOME" wrote "NVCC := $copy/home/bin/nvcc"
 front=$copy/old/bin tools CUDA_HOME="$copy/home"
 ok "one that is too old is passed over" wrote "NVCC := $copy/home/bin/nvcc"
-ok "and why is said" says "release 11.8, and 13.0 or newer is needed"
+ok "and why is said" \
+    says "passing over $copy/old/bin/nvcc: it cannot compile a small stage: nvcc fatal: Unsupported"
+ok "in one line" [ "$(grep -c passing "$log")" -eq 1 ]
+toolkit twelve 12.2
+front=$copy/twelve/bin tools CUDA_HOME="$copy/home"
+ok "one of an older release that passes serves" wrote "NVCC := $copy/twelve/bin/nvcc"
+ok "the simulator, too" wrote "SIM_NVCC := $copy/twelve/bin/nvcc"
+# shellcheck disable=SC2016 # expanded in the toolkit
+toolkit plain 12.0 \
+    'case $all in *compress-mode*) echo "nvcc fatal: Unknown option" >&2; exit 1; esac'
+front=$copy/plain/bin tools
+ok "one that has the older option is asked with that" wrote "SIM_PLAIN := --no-compress"
 front=$copy/headless/bin tools CUDA_HOME="$copy/home"
 ok "one without headers is passed over" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and why is said, too" says "without cuda_runtime.h"
@@ -120,6 +153,7 @@ fresh
 tools NVCC="$copy/old/bin/nvcc"
 ok "an NVCC that does not serve ends with 2" [ $status -eq 2 ]
 ok "and the message names NVCC" says "NVCC=$copy/old/bin/nvcc is not"
+ok "and what NVCC lacks is shown" says "Unsupported gpu architecture"
 tools NVCC="$copy/broken/bin/nvcc"
 ok "an nvcc that cannot compile ends with 2" [ $status -eq 2 ]
 ok "and its error is shown" says "x.h: error: no such thing"
@@ -129,6 +163,43 @@ ok "no host compiler ends with 2" [ $status -eq 2 ]
 ok "and g++ is named" says "g++ was not found: install g++"
 mv "$copy/empty/g++" "$copy/bin/"
 ok "nothing was written in all that" nothing_written
+
+# ---- The simulator's trial -----------------------------------------------------------------------
+# shellcheck disable=SC2016 # expanded in the toolkit
+{
+    toolkit squeezed 12.1 'sed -i /target/d $made'
+    toolkit stranger 14.0 'echo __cudaBrandNew >>$made'
+    toolkit late 13.0 \
+        'printf "#!/bin/sh\necho driver is insufficient; exit 1\n.target sm_90a\n" >$made'
+}
+front=$copy/squeezed/bin tools CUDA_HOME="$copy/home"
+ok "one whose PTX is compressed is passed over" wrote "NVCC := $copy/home/bin/nvcc"
+ok "and why is said, in a word" says "the simulator finds no PTX in what it makes"
+front=$copy/stranger/bin tools CUDA_HOME="$copy/home"
+ok "one whose code asks for more than the simulator has, too" wrote "NVCC := $copy/home/bin/nvcc"
+ok "and the function is named" says "the simulator does not know __cudaBrandNew, which it uses"
+
+# ---- The GPU's trial -----------------------------------------------------------------------------
+fresh
+card 7.5 13.0
+front=$copy/late/bin:$copy/card tools CUDA_HOME="$copy/home"
+ok "one whose stage does not run on the GPU is passed over" wrote "NVCC := $copy/home/bin/nvcc"
+ok "and what the GPU said is shown" says "does not run on the GPU: driver is insufficient"
+ok "the stage is for that GPU" grep -q '^late: .*-arch=sm_75' "$copy/compiled"
+front=$copy/squeezed/bin:$copy/card tools CUDA_HOME="$copy/home"
+ok "one that serves the GPU alone is taken for it" wrote "NVCC := $copy/squeezed/bin/nvcc"
+ok "and not for the simulator" [ "$(grep -c SIM_ "$copy/build/out.mk")" -eq 0 ]
+ok "which is said" says "another compiler is found when it is needed"
+front=$copy/squeezed/bin:$copy/card run CUDA_HOME="$copy/home" \
+    "$copy/tools/toolchain/toolchain.sh" --simulator "$copy/build/sim.mk"
+ok "that other one is found" grep -qx "SIM_NVCC := $copy/home/bin/nvcc" "$copy/build/sim.mk"
+card 9.0 12.2
+front=$copy/late/bin:$copy/card tools
+ok "a driver that is too old for all: the simulator's trial" wrote "SIM_NVCC := $copy/late/bin/nvcc"
+ok "and both versions are said" \
+    says "driver 535.104.05 runs CUDA 12.2 at most, while the one that can be fetched is 13.0"
+rm -r "$copy/card"
+fresh
 
 # ---- The wheels ----------------------------------------------------------------------------------
 wheels
@@ -146,6 +217,18 @@ ok "and what pip said is shown" says "ERROR: no matching distribution found for 
 ok "an older fragment stays as it was" wrote before
 rm "$copy/build/out.mk"
 ok "and nothing else is left" nothing_left
+python 'echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE FILE." >&2; exit 1'
+wheels
+ok "a wheel that is another one ends with 2" [ $status -eq 2 ]
+ok "and its list is named" says "a wheel is not the one whose hash tools/toolchain/compiler.txt has"
+ok "in one sentence" [ "$(grep -c . "$log")" -eq 2 ]
+ok "and leaves nothing" nothing_left
+ok "pip is told to compare" \
+    grep -q -- '--require-hashes .*--requirement .*compiler.txt' "$copy/calls"
+for list in compiler disassembler; do
+    ok "$list.txt has two hashes for each wheel" awk '/==/ { n++ } /--hash=sha256:/ { n -= 0.5 }
+        END { exit n != 0 }' "tools/toolchain/$list.txt"
+done
 python "$pip; kill \$PPID"
 wheels
 ok "a download that is broken off fails" [ $status -ne 0 ]
