@@ -11,30 +11,41 @@ endif
 build/toolchain.mk: tools/toolchain/toolchain.sh
 	@tools/toolchain/toolchain.sh $@
 
+# Kernels that only the simulator runs are PTX alone, in build/sim: ptxas would be a third of the
+# time. Where whole ones have been built, these serve.
+GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
+ON_SIM := $(filter sim,$(DEVICE)) $(filter counters annotate,$(MAKECMDGOALS))
+ifneq ($(filter run counters annotate,$(MAKECMDGOALS)),)
+ifeq ($(filter run,$(MAKECMDGOALS))$(strip $(ON_SIM)),run)
+ON_SIM := $(shell nvidia-smi -L >/dev/null 2>&1 || echo sim)
+endif
+WHOLE := $(wildcard $(foreach s,$(SELECTED),build/$(call arch_of,$s)/$s/$(VARIANT).so))
+KERNEL_ROOT := build$(if $(and $(strip $(ON_SIM)),$(if $(WHOLE)$(KERNEL),,x)),/sim)
+endif
+
 # Where the compiler serves the GPU and not the simulator (SIM_NVCC is empty), build/simulator.mk
-# names another, found or fetched when it is first needed: for the stages that only the simulator
-# runs, and for commands that are the simulator's alone, whose kernels are in build/sim.
-KERNEL_ROOT := build
+# names another, found or fetched when it is first needed: for what only the simulator runs.
 ifneq ($(CUDA_VERSION),)
 ifeq ($(SIM_NVCC),)
-GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
-SIM_ARCHS = $(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s)))
-SIM_ALONE := $(filter sim,$(DEVICE)) $(filter counters annotate mutate,$(MAKECMDGOALS))
-ifneq ($(strip $(SIM_ALONE)$(SIM_ARCHS)),)
+TWO_COMPILERS := yes
+SIM_ARCHS := $(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s)))
+SIM_ALONE := $(strip $(ON_SIM) $(filter mutate,$(MAKECMDGOALS)))
+ifneq ($(SIM_ALONE)$(SIM_ARCHS),)
 include build/simulator.mk
 endif
-ifneq ($(strip $(SIM_ALONE)),)
+ifneq ($(SIM_ALONE),)
 KERNEL_ROOT := build/sim
 NVCC := $(SIM_NVCC)
 NVCC_PLAIN := $(SIM_PLAIN)
 endif
 endif
 endif
+KERNEL_ROOT ?= build
 build/simulator.mk: build/toolchain.mk
 	@tools/toolchain/toolchain.sh --simulator $@
 
 # nvcc_for ARCH: the compiler and its flags.
-for_sim = $(and $(GPU_ARCHS),$(filter-out $(GPU_ARCHS),$1))
+for_sim = $(and $(TWO_COMPILERS),$(filter-out $(GPU_ARCHS),$1))
 nvcc_for = $(if $(for_sim),$(SIM_NVCC) $(subst $(NVCC_PLAIN),$(SIM_PLAIN),$(NVCC_FLAGS)),\
     $(NVCC) $(NVCC_FLAGS))
 

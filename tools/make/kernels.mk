@@ -1,18 +1,22 @@
-# Kernels: build/<arch>/<stage>/<variant>.so, PTX and machine code inside.
+# Kernels: build/<arch>/<stage>/<variant>.so, PTX and machine code inside, or build/sim/..., PTX
+# alone.
 # Arguments: the architecture, the folder, and the source where it is not the stage's.
 define kernel_rule
 $(KERNEL_ROOT)/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D); echo "nvcc  $2 $$* ($1)" >&2
 	@$$(call nvcc_for,$1) -MF $$(@:.so=.d) -MT $$@ \
-	    -gencode arch=compute_$(1:sm_%=%),code=[$1,compute_$(1:sm_%=%)] \
+	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
 	    $$(call macros,$$*,$1) $$< -o $$@ 2> >(tee $$(@:.so=.log) >&2)
 	@! grep -q '(C75' $$(@:.so=.log) || \
 	    { echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
 $(KERNEL_ROOT)/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
 	@$$(firstword $$(call nvcc_for,$1)) -std=c++17 -O3 -lineinfo -Icommon -ptx \
-	    -arch=compute_$(1:sm_%=%) $$(call macros,$$*,$1) $$< -o $$@
+	    -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
 endef
+comma := ,
+ptx_of = compute_$(1:sm_%=%)
+code = code=$(if $(filter build/sim,$(KERNEL_ROOT)),$(ptx_of),[$1$(comma)$(ptx_of)])
 macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
          -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0) \
          -DTARGET_SM=$(patsubst %a,%,$(2:sm_%=%))

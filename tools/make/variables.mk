@@ -15,6 +15,13 @@ $(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
     [[ $$v != *[a-z]* ]] && grep -qw "$$v" Makefile tools/make/*.mk || echo "$$v"; done)),\
     $(error there is no variable $v: bare make lists them))
 
+# All cores, unless the user says -j: compilers are most of a first run. A make that another started
+# takes part in the jobs of that one; clean must be over before what follows it, and grade starts
+# makes of its own.
+ifeq ($(MAKELEVEL)$(filter clean grade,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 CC ?= gcc
 CFLAGS ?= -O2 -g
 HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP

@@ -79,6 +79,24 @@ ok "a newer one gets both for it" builds 01_three_pass 89
 ok "the later ones, too" builds 06_later 89
 on 6.1
 ok "an older one gets both for the simulator" builds 01_three_pass 80
+printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
+PATH=$PWD/bin:$PATH run run -n
+ok "without a GPU they are PTX alone" says ",code=compute_80 "
+ok "in a folder of their own" \
+    grep -q "^build/attention run .* build/sim/sm_80/01_three_pass build/sim/" "$log"
+PATH=$PWD/bin:$PATH run stage01 sass -n
+ok "machine code is made where it is asked for" builds 01_three_pass 80
+mkdir -p build/sm_80/01_three_pass && touch build/sm_80/01_three_pass/d128_fp16_full.so
+PATH=$PWD/bin:$PATH run stage01 run -n
+ok "and serves the simulator, too" says "build/sm_80/01_three_pass ||"
+rm -r build/sm_80
+# shellcheck disable=SC2016 # make expands it
+echo 'jobs: ; @echo "jobs: $(MAKEFLAGS)"' >jobs.mk
+run -f Makefile -f jobs.mk jobs
+ok "all cores compile" grep -qE '^jobs: .*-j[0-9]+ --jobserver' "$log"
+run -f Makefile -f jobs.mk jobs -j1
+ok "unless the user says how many" grep -q "^jobs: .*-j1" "$log"
+rm jobs.mk
 run stage06 ARCH=sm_75
 ok "a stage that needs more than ARCH=sm_75 ends with 2" [ $? -eq 2 ]
 ok "and says so" says "06_later needs sm_80 or newer: ARCH must not be sm_75"
@@ -106,6 +124,7 @@ ok "and run from there" grep -q "^build/attention run .*'DEVICE=sim'.* build/sim
 PATH=$PWD/bin:$PATH run stage01 counters -n
 ok "the counters, too" says "COUNTERS=full build/sim/sm_75/01_three_pass"
 rm build/simulator.mk
+# shellcheck disable=SC2016 # the script expands it
 printf '#!/bin/sh\necho "asked $1" >&2; exit 2\n' >tools/toolchain/toolchain.sh
 touch -d '1 hour ago' tools/toolchain/toolchain.sh
 PATH=$PWD/bin:$PATH run stage01 run -n
