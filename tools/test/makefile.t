@@ -120,7 +120,8 @@ ok "and the simulator's those that are simulated" compiles /new/nvcc --compress-
 PATH=$PWD/bin:$PATH run stage01 run -n DEVICE=sim
 ok "what runs in the simulator alone is made apart" compiles /new/nvcc --compress-mode=none \
     build/sim/sm_75/01_three_pass
-ok "and run from there" grep -q "^build/attention run .*'DEVICE=sim'.* build/sim/sm_75/01_three_pass" "$log"
+ok "and run from there" \
+    grep -q "^build/attention run .*'DEVICE=sim'.* build/sim/sm_75/01_three_pass" "$log"
 PATH=$PWD/bin:$PATH run stage01 counters -n
 ok "the counters, too" says "COUNTERS=full build/sim/sm_75/01_three_pass"
 rm build/simulator.mk

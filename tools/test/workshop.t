@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The notebook for a hosted machine, notes/workshop.ipynb: its shell cells, in order, each in a shell
-of its own as a notebook runs them, in a fresh clone of what is here.
+"""The notebook for a hosted machine, notes/workshop.ipynb: its shell cells, in order, each in a
+shell of its own as a notebook runs them, in a fresh clone of what is here.
 
 Catches: a command that has changed its name or fails, a grade that is not full, an answer that the
 text gives and the counters do not, Python of ours in a cell, outputs that were committed. The
