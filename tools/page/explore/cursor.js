@@ -40,11 +40,10 @@ function moveToLine(line) {
       let step = findStep(warp, from, 1, at);
       if (step < 0) step = findStep(warp, -1, 1, at);
       if (step < 0) continue;
-      // what shows most of the line: its memory, its products
-      const telling = findStep(warp, step - 1, 1, (op, s) => s > step + 400 || !at(op) ||
-        isTelling(op));
-      if (telling >= 0 && at(opAt(warp, telling)) && isTelling(opAt(warp, telling)))
-        step = telling;
+      // what shows most of the line: its memory, its products; others may stand between
+      const isBest = op => at(op) && isTelling(op);
+      const best = findStep(warp, step - 1, 1, (op, s) => s > step + 400 || isBest(op));
+      if (best >= 0 && isBest(opAt(warp, best))) step = best;
       move({ warp, step });
       return;
     }

@@ -222,6 +222,11 @@ function listen() {
   window.matchMedia('(prefers-color-scheme: dark)')
     .addEventListener('change', () => { timeline.drawBase(); move({}); });
   window.addEventListener('hashchange', followHash);
+  window.addEventListener('beforeprint', () => { // a canvas has the colours and pixels of a screen
+    const svg = timelineSvg(PICTURE.width);
+    byId('tracks').append(svg);
+    window.addEventListener('afterprint', () => svg.remove(), { once: true });
+  });
 }
 
 function listenTimeline() {

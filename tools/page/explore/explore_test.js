@@ -371,9 +371,31 @@ function selfTest() {
     check(false, 'no exception', `${error.stack}`.replace(/\n/g, '\n# '));
   }
   tap.lines.push(`1..${tap.count}`);
-  const out = make('pre', '', tap.lines.join('\n'));
-  out.id = 'tap';
+  leave('tap', tap.lines.join('\n'));
+}
+
+function leave(id, text) {
+  const out = make('pre', '', text);
+  out.id = id;
   document.body.append(out);
 }
 
+// Opened with #said, a page leaves what it says after a click on each line and each bar, which is
+// what the notes quote.
+function leaveSaid() {
+  const said = [];
+  for (const launch of launches.keys()) {
+    chooseLaunch(launch);
+    for (const row of document.querySelectorAll('#lines .row.runs')) {
+      move({ warp: 0, step: 0, lane: -1 });
+      click(row.querySelector('.text'));
+      said.push(`line ${row.dataset.line}: ${lanesText_()}`);
+    }
+    for (const bar of timeline.bars) said.push(`bar: ${statusView.span(bar).textContent}`);
+  }
+  leave('said', said.join('\n'));
+}
+
 if (location.hash === '#test') selfTest();
+if (location.hash === '#said') leaveSaid();
+if (location.hash === '#picture') leave('picture', picture());

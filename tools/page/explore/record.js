@@ -79,7 +79,8 @@ function openPhase(raw) {
 // The kernel's parameters, from its signature: name, bytes of an element, names of dimensions.
 function signature(launch) {
   const text = launch.source.join('\n');
-  const start = text.search(new RegExp(`\\b${launch.kernel}\\s*\\([^;]*?\\)\\s*\\{`));
+  const inside = '(?://.*|[^;/]|/(?!/))*?'; // a semicolon may stand in a comment
+  const start = text.search(new RegExp(`\\b${launch.kernel}\\s*\\(${inside}\\)\\s*\\{`));
   if (start < 0) return [];
   const end = text.indexOf('{', start);
   const parameters = [];

@@ -130,10 +130,12 @@ const timeline = {
     return paper;
   },
 
-  drawBase() {
-    const paper = this.paper('time-base');
+  drawBase() { this.drawOn(this.paper('time-base'), colour); },
+
+  // Everything but the cursor; `tint` gives the colour of a name.
+  drawOn(paper, tint) {
     const names = [...Object.keys(PHASES), 'ink', 'faint', 'rule', 'gap', 'paper'];
-    this.colours = Object.fromEntries(names.map(name => [name, colour(name)]));
+    this.colours = Object.fromEntries(names.map(name => [name, tint(name)]));
     for (const row of this.rows) this.drawRow(paper, row);
     this.drawLabels(paper);
     for (const bar of this.bars) this.drawBar(paper, bar);

@@ -9,8 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # The colours are those of the other pages.
-sed -n '/^:root {/,/^}/p; /^@media (prefers-color-scheme/p; /^:root\[data-theme=dark\]/p' \
-    "$folder/style.css" >"$scratch/palette"
+sed -n '/^:root {/,/^\* {/p' "$folder/style.css" | sed '$d' >"$scratch/palette"
 awk -v folder="$folder" -v page=site/site.css -v files="palette=$scratch/palette" \
     -f "$folder/inline.awk" </dev/null >"$out/site.css"
 cp "$folder/site/site.js" "$out/site.js"

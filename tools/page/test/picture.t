@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The README's picture is what the page of stage 15 draws today. Catches: a picture that is older than
+# the kernel, the simulator or the drawing; one that is no SVG of its own or has one theme only.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL
+# shellcheck source=tools/page/test/browser.sh
+. tools/page/test/browser.sh
+
+picture=notes/img/15_timeline.svg
+tools/page/explore/picture.sh 15 NKV=768 >"$scratch/picture.svg" 2>"$scratch/log"
+result $? "picture.sh 15 NKV=768" "$scratch/log"
+if grep -q '^CUDA_VERSION := 13\.0' build/toolchain.mk; then
+    diff "$picture" "$scratch/picture.svg" >"$scratch/changed"
+    result $? "$picture is up to date" "$scratch/changed"
+else
+    result 0 "$picture is up to date # SKIP it is of CUDA 13.0"
+fi
+result "$([ "$(wc -c <"$picture")" -lt 150000 ]; echo $?)" "it is under 150 kB"
+result "$(grep -q '<svg xmlns="http://www.w3.org/2000/svg"' "$picture" &&
+    grep -q 'prefers-color-scheme:dark' "$picture"; echo $?)" "a file of its own, light and dark"
+! grep -qE 'href|url\(|<script|NaN|undefined' "$picture"
+result $? "it asks for nothing else and has no hole"
+tools/page/explore/picture.sh 2>"$scratch/log"
+[ $? -eq 64 ] && grep -q 'Usage: picture.sh STAGE' "$scratch/log"
+result $? "without a stage it says how it is used" "$scratch/log"
+echo "1..$count"
