@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CUDA_VERSION = "13.0"
-SECTIONS = ["The idea", "Picture", "Predict first", "The change", "Measure", "Why",
+SECTIONS = ["The idea", "Picture", "Predict first", "The change", "Look", "Measure", "Why",
             "What did not help", "Pitfalls", "Questions"]
 WITHOUT_COMPILER = {"trace", "diff", "help"}
 COMMAND = re.compile(r"make( [A-Za-z0-9_=.,/-]+)*")

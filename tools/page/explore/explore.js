@@ -260,12 +260,19 @@ function listenTimeline() {
   }, { passive: false });
 }
 
+// A line of another kernel of the stage opens that kernel.
+function openLine(line) {
+  const runsIt = launch => launch.ops.some(op => isFrom(op, line));
+  if (!runsIt(here()) && launches.some(runsIt)) chooseLaunch(launches.findIndex(runsIt));
+  moveToLine(line);
+}
+
 // #line=137 opens the page at that line, #warp=4&step=99 at that step.
 function followHash() {
   const place = new URLSearchParams(location.hash.slice(1));
   if (place.has('warp')) move({ warp: Number(place.get('warp')) });
   if (place.has('step')) move({ step: Number(place.get('step')) });
-  if (place.has('line')) moveToLine(Number(place.get('line')));
+  if (place.has('line')) openLine(Number(place.get('line')));
   if (place.has('tab')) showTab(place.get('tab'));
   if (place.has('theme')) setTheme(place.get('theme'));
 }

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The Look sections of the chapters, on the pages that they speak of: what a section quotes is said by
+# the page after a click on the line that it links to, or on a bar. Catches: a line that has moved, a
+# sentence or a number that is no longer what one sees, a link to a line that no warp executes.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL
+# shellcheck source=tools/page/test/browser.sh
+. tools/page/test/browser.sh
+
+# check_section PAGE: the links and quotes of $scratch/section against $scratch/said.
+check_section() {
+    perl -CSD -e '
+        my ($section, $said, $page) = @ARGV; local $/;
+        open my $in, "<", $section; my $text = <$in>; $text =~ s/\s+/ /g;
+        open $in, "<", $said; my (%lines, @bars);
+        for (split /\n/, <$in>) {
+            s/\s+/ /g;
+            push @{$lines{$1}}, $_ if /^line (\d+): /;
+            push @bars, $_ if /^bar: /;
+        }
+        my $line = 0; my $quotes = 0;
+        while ($text =~ /\[(\d+)\]\(\S+?#L(\d+)\)|"([^"]+)"/g) {
+            if (defined $1) {
+                $line = $2;
+                print "line $1 links to line $2\n" if $1 != $2;
+                print "$page: no click on line $line\n" unless $lines{$line};
+                next;
+            }
+            my $quote = $3; $quotes++;
+            print "$page: neither line $line nor a bar says \"$quote\"\n"
+                unless grep { index($_, $quote) >= 0 } @{$lines{$line} || []}, @bars;
+        }' "$scratch/section" "$scratch/said" "$1" >"$scratch/wrong"
+    [ ! -s "$scratch/wrong" ]
+}
+
+for stage in stages/[0-9][0-9]_*; do
+    stage=$(basename "$stage")
+    sed -n '/^## Look/,/^## Measure/p' "notes/$stage.md" >"$scratch/section"
+    command=$(grep -o '`make stage[0-9]* explore[^`]*`' "$scratch/section" | head -n 1 | tr -d '`')
+    [ "${command:0:12}" = "make stage${stage%%_*}" ]
+    result $? "$stage: Look begins with its page: $command"
+    read -ra words <<<"$command"
+    "${words[@]}" >"$scratch/log" 2>&1
+    result $? "$stage: it is made" "$scratch/log"
+    page=$(tail -n 1 "$scratch/log")
+    if ! grep -q '^CUDA_VERSION := 13\.0' build/toolchain.mk; then
+        result 0 "$stage: the page says what is quoted # SKIP quoted from CUDA 13.0"
+        continue
+    fi
+    dump "$PWD/$page#said" | sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; s/.*<pre id="said">//' \
+        >"$scratch/said"
+    check_section "$page"
+    result $? "$stage: the page says what is quoted" "$scratch/wrong"
+done
+echo "1..$count"
