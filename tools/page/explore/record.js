@@ -79,10 +79,10 @@ function openPhase(raw) {
 // The kernel's parameters, from its signature: name, bytes of an element, names of dimensions.
 function signature(launch) {
   const text = launch.source.join('\n');
-  const inside = '(?://.*|[^;/]|/(?!/))*?'; // a semicolon may stand in a comment
-  const start = text.search(new RegExp(`\\b${launch.kernel}\\s*\\(${inside}\\)\\s*\\{`));
+  const plain = text.replace(/\/\/.*/g, comment => ' '.repeat(comment.length));
+  const start = plain.search(new RegExp(`\\b${launch.kernel}\\s*\\([^;]*?\\)\\s*\\{`));
   if (start < 0) return [];
-  const end = text.indexOf('{', start);
+  const end = plain.indexOf('{', start);
   const parameters = [];
   for (const line of text.slice(text.indexOf('(', start) + 1, end).split('\n')) {
     const [code, comment = ''] = line.split('//');

@@ -42,23 +42,7 @@ page_of() { case $1 in README.md) echo index.html ;; *README.md) echo "${1%READM
     done
     echo '];'
     echo 'window.RESULTS = ['
-    for file in notes/results/*.jsonl; do
-        case $file in *_inputs.jsonl | *_roofline.jsonl) continue ;; esac
-        awk '
-            function field(key,    rest) { # the value of a key of this line, without quotes
-                if (!match($0, "\"" key "\":")) return ""
-                rest = substr($0, RSTART + RLENGTH)
-                sub(/^"/, "", rest); sub(/[",}].*/, "", rest)
-                return rest
-            }
-            /"status":"pass"/ && /"simulated":false/ && /"dtype":"fp16"/ {
-                printf "{name: \"%s\", device: \"%s\", mask: \"%s\", batch: %d, seq: %d, d: %d, ",
-                    field("name"), field("device"), field("causal") == "true" ? "causal" : "full",
-                    field("batch"), field("seq_q"), field("d")
-                printf "ms: %.4g, tflops: %.4g},\n", field("ms_median"), field("tflops")
-            }' "$file"
-        break # one file a card; what others repeat would be drawn twice
-    done
+    "$folder/site/results.sh" notes/results/*.jsonl
     echo '];'
 } >"$scratch/index"
 mv "$scratch/index" "$out/search_index.js"

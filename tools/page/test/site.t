@@ -64,6 +64,16 @@ dump "$PWD/build/site/index.html#find=wavefront" >"$scratch/document"
 result $? "the chart has a line for each stage that was timed"
 grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
 result $? "the search finds a word of the glossary"
+# Two cards, and a second run of one of them.
+for card in a b; do
+    sed "s/NVIDIA H200/Card $card/" notes/results/nvidia_h200.jsonl >"$scratch/card_$card.jsonl"
+done
+cp "$scratch/card_a.jsonl" "$scratch/card_a_stage16.jsonl"
+tools/page/site/results.sh "$scratch"/card_*.jsonl >"$scratch/times"
+once=$(tools/page/site/results.sh notes/results/nvidia_h200.jsonl | wc -l)
+[ "$once" -gt 0 ] && [ "$(wc -l <"$scratch/times")" -eq $((2 * once)) ] &&
+    [ "$(grep -c 'Card b' "$scratch/times")" -eq "$once" ]
+result $? "the chart has the times of every card, those of one run of each"
 drive build/site/explore/06_cp_async.html
 drive build/site/compare/06_07.html
 echo "1..$count"
