@@ -16,7 +16,8 @@ function svgPaper(width, height, label) {
     svg.append(shape(tag, attributes, text));
   }
 
-  const rectangle = (x, y, w, h) => `M${short(x)} ${short(y)}h${short(w)}v${short(h)}h${short(-w)}z`;
+  const rectangle = (x, y, w, h) =>
+    `M${short(x)} ${short(y)}h${short(w)}v${short(h)}h${short(-w)}z`;
 
   const paper = {
     svg, fillStyle: '', strokeStyle: '', globalAlpha: 1, lineWidth: 1, textAlign: 'left',

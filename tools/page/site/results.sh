@@ -7,7 +7,7 @@ declare -A drawn
 while IFS= read -r file; do
     case $file in *_inputs.jsonl | *_roofline.jsonl) continue ;; esac
     device=$(head -n 1 "$file" | sed -n 's/.*"device":"\([^"]*\)".*/\1/p')
-    [ -n "$device" ] && [ -z "${drawn[$device]:-}" ] || continue
+    if [ -z "$device" ] || [ -n "${drawn[$device]:-}" ]; then continue; fi
     drawn[$device]=1
     awk '
         function field(key,    rest) { # the value of a key of this line, without quotes

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Look sections of the chapters, on the pages that they speak of: what a section quotes is said by
-# the page after a click on the line that it links to, or on a bar. Catches: a line that has moved, a
+# The Look sections of the chapters, on the pages that they speak of: what a section quotes is said
+# by the page after a click on the line that it links to, or on a bar. Catches: a line that moved, a
 # sentence or a number that is no longer what one sees, a link to a line that no warp executes.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
@@ -37,7 +37,7 @@ check_section() {
 for stage in stages/[0-9][0-9]_*; do
     stage=$(basename "$stage")
     sed -n '/^## Look/,/^## Measure/p' "notes/$stage.md" >"$scratch/section"
-    command=$(grep -o '`make stage[0-9]* explore[^`]*`' "$scratch/section" | head -n 1 | tr -d '`')
+    command=$(grep -o 'make stage[0-9]* explore[A-Z0-9= ]*' "$scratch/section" | head -n 1)
     [ "${command:0:12}" = "make stage${stage%%_*}" ]
     result $? "$stage: Look begins with its page: $command"
     read -ra words <<<"$command"

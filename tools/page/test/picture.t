@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README's picture is what the page of stage 15 draws today. Catches: a picture that is older than
-# the kernel, the simulator or the drawing; one that is no SVG of its own or has one theme only.
+# The README's picture is what the page of stage 15 draws today. Catches: a picture that is older
+# than the kernel, the simulator or the drawing; one that is no SVG of its own, or has one theme.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL
