@@ -15,7 +15,7 @@ refused() { # refused TEXT ARGUMENT...
     ok "and says: $text" says "$text"
 }
 refused "there is no stage99: the stages are stage01" stage99 count
-refused "ARCH must be one of: sm_80 " stage01 sass ARCH=sm_70
+refused "ARCH must be one of: sm_75 " stage01 sass ARCH=sm_70
 refused "FROM must be one of: 01 " sass-diff TO=02
 refused "TO must be one of: 01 " sass-diff FROM=01 TO=77
 refused "TO must be one of: 01 " compare FROM=01
