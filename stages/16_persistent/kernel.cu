@@ -39,8 +39,7 @@ constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
-// Whether P_ij stays in fp32 until Q K^T of the next tile is under way. At d64 the registers are
-// few.
+// Whether P_ij stays in fp32 until the next Q K^T is under way: d64 lacks the registers.
 constexpr bool KEEP_P = D == 128;
 constexpr int DEPTH = D == 128 ? 2 : 4; // buffers of K and of V
 constexpr int TILES = 4;                // pieces of work known to the block
@@ -492,9 +491,9 @@ static __device__ bool infinite(const float (&sum)[2]) {
 // A shuffle tells ptxas that all lanes have the same value.
 static __device__ int same(int value) { return __shfl_sync(0xffffffff, value, 0); }
 
-// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf. The warp's 16 rows
-// begin at `row` of the tile. Predicates, not branches: wgmma is under way, and the warp must not
-// look divergent to ptxas.
+// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// The warp's 16 rows begin at `row` of the tile. Predicates, not branches: wgmma is under way, and
+// the warp must not look divergent to ptxas.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
                                    const AttentionProblem &p, const Tile &t, int row, int lane) {
     const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
