@@ -29,7 +29,7 @@ int repeat_command(const Options *options, const Device *device) {
     cases.patience = 10;
     cases.failed = cases_print_failure;
     fprintf(cases.text, "repeat   RUNS=%d%s\n", setup.runs,
-            device->simulated ? ", asynchronous copies late and early in turn" : "");
+            device->simulated ? ", each with another order of blocks, warps and copies" : "");
     for (int i = 0; i < VARIANTS * SHAPES && cases_go_on(&cases); i++) {
         setup.problem.shape = (device->simulated ? simulated : on_gpu)[i % SHAPES];
         if (!cases_variant(options, i / SHAPES, &setup.problem)) continue;

@@ -86,7 +86,7 @@ static bool launch(const Trial *trial, const Stage *stage, const Buffer *workspa
 /* One launch with NaN in the outputs before it and everything it wrote read back after it. */
 static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, int run,
                         Result *result, Error *error) {
-    if (trial->runs > 1) simulator_vary(run);
+    if (trial->runs > 1) simulator_vary(run - 1);
     if (!buffer_fill_nan(&trial->O, error) || !buffer_fill_nan(&trial->LSE, error)) return false;
     counters_reset();
     const bool ran = launch(trial, stage, workspace, error);

@@ -16,7 +16,7 @@ fuzz() {
         2>"$scratch/log"; then
         echo "not ok $test - fuzz_$name builds"
     elif ! (mkdir "$scratch/found" && cd "$scratch" && ulimit -c 0 &&
-        "./$name" -max_total_time="$seconds" -timeout=5 -max_len=8192 \
+        "./$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 \
             found "$OLDPWD/test/corpus/$name") >"$scratch/log" 2>&1; then
         echo "not ok $test - fuzz_$name finds nothing in $seconds s"
     else

@@ -117,12 +117,17 @@ void counters_annotate(FILE *out, bool html) {
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-void simulator_vary(int run) { setenv("SIM_ASYNC", run % 2 ? "late" : "early", 1); }
+void simulator_vary(int run) {
+    char order[16];
+    snprintf(order, sizeof order, "%d", run);
+    setenv("SIM_ASYNC", run % 2 ? "early" : "late", 1);
+    setenv("SIM_ORDER", order, 1);
+}
 
-/* With several runs SIM_ASYNC is what simulator_vary has made of it. */
+/* With several runs the last two are what simulator_vary has made of them. */
 void simulator_print_settings(FILE *out, int runs) {
-    const char *const names[] = {"SIM_FMA", "SIM_ASYNC"};
-    const int count = runs > 1 ? 1 : 2;
+    const char *const names[] = {"SIM_FMA", "SIM_ASYNC", "SIM_ORDER"};
+    const int count = runs > 1 ? 1 : 3;
     for (int i = 0; i < count; i++) {
         const char *set = getenv(names[i]);
         if (set) fprintf(out, "%s=%s ", names[i], set);

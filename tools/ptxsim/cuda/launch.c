@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "machine/scheduler.h"
+#include "ptx/bounds.h"
 #include "report/recorder.h"
 
 enum {
@@ -26,10 +27,10 @@ typedef struct Launch {
     double started;
     Record *record;       /* of one of the blocks; NULL: not wanted */
     pthread_mutex_t lock; /* of all that follows */
-    uint64_t next;        /* the block that nobody has taken yet */
+    uint64_t next;        /* the place in the order that nobody has taken yet */
     uint64_t finished;
     LaunchStatus status;
-    uint64_t fault_block; /* the first one that went wrong */
+    uint64_t fault_place; /* the first one whose block went wrong */
     char report[sizeof((Block *)0)->report];
 } Launch;
 
@@ -54,6 +55,7 @@ static Settings read_settings(void) {
         .race = variable_is("SIM_RACE", "1"),
         .force = variable_is("FORCE", "1"),
         .budget = variable_number("SIM_BUDGET", DEFAULT_BUDGET),
+        .order = variable_number("SIM_ORDER", 0),
         .threads = threads > MAX_THREADS ? MAX_THREADS : (int)threads,
         .index = variable_number("SIM_INDEX", 0),
     };
@@ -82,23 +84,35 @@ static void estimate(Launch *launch) {
              (unsigned long long)launch->finished);
 }
 
-/* Takes the next block; false if there is none left, or something went wrong. Blocks are taken in
+static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* The block that runs in place `place`. SIM_ORDER 1 is from the last to the first; larger numbers
+ * step through the grid from the last one, so none is the usual order. */
+static uint64_t block_at(const Launch *launch, uint64_t place) {
+    const uint64_t order = launch->settings.order, blocks = launch->blocks;
+    uint64_t step = 2 * order - 1;
+    if (order == 0 || blocks == 1) return place;
+    while (common_divisor(step, blocks) > 1) step++;
+    return blocks - 1 - (uint64_t)((unsigned __int128)place * step % blocks);
+}
+
+/* Takes the next place; false if there is none left, or something went wrong. Places are taken in
  * order and each that was taken is finished, so the first fault is always the same one. */
-static bool take_block(Launch *launch, uint64_t *index) {
+static bool take_place(Launch *launch, uint64_t *place) {
     pthread_mutex_lock(&launch->lock);
     estimate(launch);
     const bool taken = launch->status == LAUNCH_OK && launch->next < launch->blocks;
-    if (taken) *index = launch->next++;
+    if (taken) *place = launch->next++;
     pthread_mutex_unlock(&launch->lock);
     return taken;
 }
 
-static void finish_block(Launch *launch, const Block *block, uint64_t index, bool good) {
+static void finish_place(Launch *launch, const Block *block, uint64_t place, bool good) {
     pthread_mutex_lock(&launch->lock);
     launch->finished++;
-    if (!good && index < launch->fault_block) {
+    if (!good && place < launch->fault_place) {
         launch->status = LAUNCH_FAULT;
-        launch->fault_block = index;
+        launch->fault_place = place;
         memcpy(launch->report, block->report, sizeof launch->report);
     }
     pthread_mutex_unlock(&launch->lock);
@@ -126,24 +140,35 @@ static void *work(void *argument) {
     const LaunchShape *shape = launch->shape;
     Block *block = block_new(launch->kernel, &launch->settings, shape->grid, shape->threads,
                              shape->dynamic_shared);
-    uint64_t index;
+    uint64_t place;
     if (!block) {
         pthread_mutex_lock(&launch->lock);
         launch->status = LAUNCH_NO_MEMORY;
         pthread_mutex_unlock(&launch->lock);
         return NULL;
     }
-    while (take_block(launch, &index))
-        finish_block(launch, block, index, recorder_run(launch->record, block, index));
+    while (take_place(launch, &place))
+        finish_place(launch, block, place,
+                     recorder_run(launch->record, block, block_at(launch, place)));
     add_counts(launch, block);
     block_free(block);
     return NULL;
 }
 
+/* How many blocks run at one time: fewer if their local memory is much. */
+static int threads_of(const Launch *launch) {
+    const uint32_t *size = launch->shape->threads;
+    const uint64_t local =
+        ((uint64_t)size[0] * size[1] * size[2] + LANES) * (launch->kernel->local_bytes + 1);
+    const uint64_t fit = MAX_LAUNCH_LOCAL / local;
+    if (launch->kernel->in_order || fit < 1) return 1;
+    return fit < (uint64_t)launch->settings.threads ? (int)fit : launch->settings.threads;
+}
+
 /* This thread works, too; one that cannot be started is not missed. */
 static void work_together(Launch *launch) {
     pthread_t thread[MAX_THREADS];
-    int started = 0, wanted = launch->kernel->in_order ? 1 : launch->settings.threads;
+    int started = 0, wanted = threads_of(launch);
     if ((uint64_t)wanted > launch->blocks) wanted = (int)launch->blocks;
     while (started + 1 < wanted && pthread_create(&thread[started], NULL, work, launch) == 0)
         started++;
@@ -165,10 +190,11 @@ static void copy_arguments(Kernel *kernel, void *const argument[]) {
 static void record_fault(const Launch *launch) {
     const LaunchShape *shape = launch->shape;
     if (launch->status != LAUNCH_FAULT || !launch->record) return;
-    if (!recorder_choose_fault(launch->record, launch->fault_block)) return;
+    const uint64_t index = block_at(launch, launch->fault_place);
+    if (!recorder_choose_fault(launch->record, index)) return;
     Block *block = block_new(launch->kernel, &launch->settings, shape->grid, shape->threads,
                              shape->dynamic_shared);
-    if (block) recorder_run(launch->record, block, launch->fault_block);
+    if (block) recorder_run(launch->record, block, index);
     block_free(block);
 }
 
@@ -188,7 +214,7 @@ static void note_totals(Launch *launch) {
 LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const argument[]) {
     Launch launch = {.kernel = kernel, .shape = shape, .settings = read_settings()};
     launch.blocks = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
-    launch.fault_block = UINT64_MAX;
+    launch.fault_place = UINT64_MAX;
     launch.started = now();
     pthread_mutex_init(&launch.lock, NULL);
     copy_arguments(kernel, argument);

@@ -7,6 +7,7 @@
 
 #include "decode/decode.h"
 #include "machine/memory/memory.h"
+#include "ptx/bounds.h"
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
@@ -28,6 +29,18 @@ static void relocate(const Variable *v) {
         const uint64_t value = r->target->address + (uint64_t)r->addend;
         memcpy((uint8_t *)(uintptr_t)v->address + r->offset, &value, sizeof value);
     }
+}
+
+/* Of all variables but the shared ones; what is too much to count is MAX_MODULE_VARIABLES + 1. */
+static uint64_t variable_bytes(const PtxModule *ptx) {
+    uint64_t sum = 0;
+    for (int i = 0; i < ptx->variables; i++) {
+        const Variable *v = ptx->variable[i];
+        if (v->space == SPACE_SHARED) continue;
+        if (v->bytes > MAX_MODULE_VARIABLES - sum) return MAX_MODULE_VARIABLES + 1;
+        sum += v->bytes;
+    }
+    return sum;
 }
 
 static bool allocate_variables(PtxModule *ptx) {
@@ -154,6 +167,12 @@ Module *module_load(const char *text, size_t length, char *error, size_t error_s
     Module *m = calloc(1, sizeof *m);
     if (!m) abort();
     m->ptx = ptx_parse(text, length, error, error_size);
+    if (m->ptx && variable_bytes(m->ptx) > MAX_MODULE_VARIABLES) {
+        snprintf(error, error_size, "the module has more than %d bytes of global variables",
+                 MAX_MODULE_VARIABLES);
+        module_free(m);
+        return NULL;
+    }
     if (m->ptx && !allocate_variables(m->ptx)) {
         snprintf(error, error_size, "not enough device memory for the module's variables");
         module_free(m);

@@ -12,6 +12,7 @@
 #include "machine/block.h"
 #include "machine/memory/memory.h"
 #include "machine/tensormap.h"
+#include "ptx/bounds.h"
 
 enum {
     CAPABILITY_MAJOR = 9,

@@ -34,7 +34,8 @@ void cfg_reconvergence(const Graph *graph, Kernel *kernel);
  * changes what operations read. */
 void fuse_products(const Graph *graph, Kernel *kernel);
 
-/* Gives values their places in the register file and turns operands into offsets. */
-void registers_assign(const Graph *graph, Kernel *kernel);
+/* Gives values their places in the register file and turns operands into offsets. False: they are
+ * more than MAX_REGISTER_FILE or MAX_LIVENESS allows. */
+bool registers_assign(const Graph *graph, Kernel *kernel);
 
 #endif

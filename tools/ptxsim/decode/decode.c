@@ -6,6 +6,7 @@
 
 #include "decode/cfg.h"
 #include "decode/specials.h"
+#include "ptx/bounds.h"
 
 /* ---- The opcode ------------------------------------------------------------------------------ */
 
@@ -248,6 +249,11 @@ bool done(Decoder *d, Handler run, InstructionClass class) {
     return true;
 }
 
+bool refuse(Decoder *d, const char *why) {
+    d->why = why;
+    return false;
+}
+
 /* True if `word` is one of the words of `list`, which blanks part. */
 static bool in_list(Text word, const char *list) {
     while (*list) {
@@ -306,7 +312,8 @@ static bool decode_by(Decoder *d, DecodeFamily family) {
     return false;
 }
 
-static bool decode_instruction(Kernel *k, const Instruction *in, Op *op) {
+/* False: *why says what is wrong, if that is known. */
+static bool decode_instruction(Kernel *k, const Instruction *in, Op *op, const char **why) {
     Decoder d = {.kernel = k, .in = in, .op = op};
     *op = (Op){.guard = in->guard, .guard_negated = in->guard_negated, .source = in};
     op->target = op->reconverge = -1;
@@ -320,6 +327,7 @@ static bool decode_instruction(Kernel *k, const Instruction *in, Op *op) {
         op->definitions = (uint16_t)d.definitions;
         return true;
     }
+    *why = d.why;
     return false;
 }
 
@@ -329,16 +337,18 @@ static uint32_t round_up(uint32_t bytes, uint32_t align) {
     return (bytes + align - 1) / align * align;
 }
 
-static void place(Variable *v, uint32_t *bytes) {
-    *bytes = round_up(*bytes, v->align);
-    v->address = *bytes;
+/* Behind what has been placed so far. Beyond the limit there is no place: *bytes then says so. */
+static void place(Variable *v, uint32_t *bytes, uint32_t limit) {
+    const uint32_t at = *bytes > limit ? *bytes : round_up(*bytes, v->align);
+    v->address = at;
     v->placed = true;
-    *bytes += (uint32_t)v->bytes;
+    *bytes = at <= limit && v->bytes <= limit - at ? at + (uint32_t)v->bytes : limit + 1;
 }
 
 static void place_parameters(Kernel *k) {
     const PtxFunction *f = k->function;
-    for (int i = 0; i < f->parameters; i++) place(f->parameter[i], &k->parameter_bytes);
+    for (int i = 0; i < f->parameters; i++)
+        place(f->parameter[i], &k->parameter_bytes, MAX_PARAMETERS);
     const size_t rounded = round_up(k->parameter_bytes + 1, 128);
     k->parameter = aligned_alloc(128, rounded);
     if (!k->parameter) abort();
@@ -377,10 +387,10 @@ static void forget_place(Kernel *k, Variable *v) {
 static void place_static(Kernel *k, Variable *v) {
     if (v->placed) return;
     if (v->space == SPACE_SHARED && !v->dynamic) {
-        place(v, &k->static_shared);
+        place(v, &k->static_shared, MAX_SHARED);
         v->address += SHARED_BASE;
     } else if (is_local(v)) {
-        place(v, &k->local_bytes);
+        place(v, &k->local_bytes, MAX_LOCAL);
     }
 }
 
@@ -396,14 +406,25 @@ static void place_dynamic(Kernel *k, Variable *v) {
     v->placed = true;
 }
 
-static void place_variables(Kernel *k) {
+static bool fits(const Kernel *k, uint32_t bytes, uint32_t limit, const char *what, char *error,
+                 size_t size) {
+    if (bytes <= limit) return true;
+    snprintf(error, size, "kernel %s needs more than %u bytes of %s", k->name, limit, what);
+    return false;
+}
+
+static bool place_variables(Kernel *k, char *error, size_t size) {
     place_parameters(k);
     visit_variables(k, forget_place);
     visit_variables(k, place_static);
+    const bool fit =
+        fits(k, k->parameter_bytes, MAX_PARAMETERS, "parameters", error, size) &&
+        fits(k, k->local_bytes, MAX_LOCAL, "local memory for each thread", error, size);
     k->local_bytes = round_up(k->local_bytes, 16);
     k->dynamic_offset = k->static_shared;
     visit_variables(k, align_dynamic);
     visit_variables(k, place_dynamic);
+    return fit && fits(k, k->dynamic_offset, MAX_SHARED, "shared memory", error, size);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -413,11 +434,11 @@ static void add_registers(Kernel *k) {
         add_value(k, (Value){.kind = VALUE_REGISTER, .bytes = k->function->reg[i]});
 }
 
-static void complain(const Kernel *k, const Op *op, char *error, size_t size) {
+static void complain(const Kernel *k, const Op *op, const char *why, char *error, size_t size) {
     char at[256];
     op_place(k, op, at, sizeof at);
-    snprintf(error, size, "unsupported instruction in kernel %s (%s): %.*s", k->name, at,
-             op->source->text.length, op->source->text.at);
+    snprintf(error, size, "unsupported instruction in kernel %s (%s): %.*s%s%s", k->name, at,
+             op->source->text.length, op->source->text.at, why ? ": " : "", why ? why : "");
 }
 
 bool decode_kernel(Kernel *k, char *error, size_t error_size) {
@@ -435,17 +456,20 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
     if (!k->op) abort();
     k->race_granule = 4;
     add_registers(k);
-    place_variables(k);
+    if (!place_variables(k, error, error_size)) return false;
     for (k->ops = 0; k->ops <= count; k->ops++) {
         const Instruction *in = k->ops < count ? &k->function->code[k->ops] : &end;
-        if (decode_instruction(k, in, &k->op[k->ops])) continue;
-        complain(k, &k->op[k->ops], error, error_size);
+        const char *why = NULL;
+        if (decode_instruction(k, in, &k->op[k->ops], &why)) continue;
+        complain(k, &k->op[k->ops], why, error, error_size);
         return false;
     }
     Graph graph = cfg_build(k);
     cfg_reconvergence(&graph, k);
     fuse_products(&graph, k);
-    registers_assign(&graph, k);
+    const bool assigned = registers_assign(&graph, k);
     cfg_free(&graph);
-    return true;
+    if (!assigned)
+        snprintf(error, error_size, "kernel %s keeps too many values at one time", k->name);
+    return assigned;
 }

@@ -20,6 +20,7 @@ typedef struct Decoder {
     int16_t operands, definitions;
     int32_t value[160]; /* of the operation so far: definitions first */
     bool bad;           /* an operand that the family does not expect */
+    const char *why;    /* what is wrong with it, if a family has said so */
 } Decoder;
 
 typedef bool (*DecodeFamily)(Decoder *d);
@@ -117,6 +118,10 @@ bool decode_by_rows(Decoder *d, const Row rows[], size_t count);
 
 /* Fills in the operation: handler and class. Returns true, for a decode function's return. */
 bool done(Decoder *d, Handler run, InstructionClass class);
+
+/* Says what is wrong with the instruction, "it ...". Returns false, for a decode function's return.
+ */
+bool refuse(Decoder *d, const char *why);
 
 /* ---- Whole kernels --------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "decode/cfg.h"
+#include "ptx/bounds.h"
 
 /* The operations from the first to the last at which a value must be kept, in the order of the
  * code: perhaps more than its life, but never less. */
@@ -89,10 +90,16 @@ static void spread(Liveness *live, int block) {
     }
 }
 
+static size_t words_of(const Kernel *kernel) { return (size_t)kernel->values / 64 + 1; }
+
+/* Bytes of one of the four lists of sets. */
+static size_t set_bytes(const Graph *graph, const Kernel *kernel) {
+    return ((size_t)graph->blocks + 1) * words_of(kernel) * sizeof(uint64_t);
+}
+
 static Liveness find_spans(const Graph *graph, const Kernel *kernel) {
-    Liveness live = {.graph = graph, .kernel = kernel};
-    live.words = (size_t)kernel->values / 64 + 1;
-    const size_t bytes = ((size_t)graph->blocks + 1) * live.words * sizeof(uint64_t);
+    Liveness live = {.graph = graph, .kernel = kernel, .words = words_of(kernel)};
+    const size_t bytes = set_bytes(graph, kernel);
     live.read = arena_alloc(&live.arena, bytes);
     live.written = arena_alloc(&live.arena, bytes);
     live.in = arena_alloc(&live.arena, bytes);
@@ -123,7 +130,7 @@ static int compare_spans(const void *left, const void *right) {
                                 : (a->value > b->value) - (a->value < b->value);
 }
 
-static uint32_t place_fixed(Kernel *k, uint8_t bytes, uint32_t offset) {
+static uint64_t place_fixed(Kernel *k, uint8_t bytes, uint64_t offset) {
     for (int32_t v = 0; v < k->values; v++) {
         if (k->value[v].kind == VALUE_REGISTER || k->value[v].bytes != bytes) continue;
         k->value[v].offset = (int32_t)offset;
@@ -134,8 +141,8 @@ static uint32_t place_fixed(Kernel *k, uint8_t bytes, uint32_t offset) {
 
 /* Registers of one size, by where their spans begin: each takes a place whose last owner
  * is over. */
-static uint32_t place_registers(Kernel *k, const Span *span, int spans, uint8_t bytes,
-                                uint32_t offset) {
+static uint64_t place_registers(Kernel *k, const Span *span, int spans, uint8_t bytes,
+                                uint64_t offset) {
     int *last = calloc((size_t)spans + 1, sizeof *last), places = 0;
     const uint32_t size = bytes == PREDICATE_BYTES ? sizeof(uint32_t) : (uint32_t)LANES * bytes;
     if (!last) abort();
@@ -146,10 +153,10 @@ static uint32_t place_registers(Kernel *k, const Span *span, int spans, uint8_t 
         while (place < places && (value->pinned || last[place] >= span[i].first)) place++;
         if (place == places) places++;
         last[place] = value->pinned ? INT32_MAX : span[i].last;
-        value->offset = (int32_t)(offset + (uint32_t)place * size);
+        value->offset = (int32_t)(offset + (uint64_t)place * size);
     }
     free(last);
-    return offset + (uint32_t)places * size;
+    return offset + (uint64_t)places * size;
 }
 
 static void use_offsets(Kernel *k) {
@@ -161,9 +168,10 @@ static void use_offsets(Kernel *k) {
     }
 }
 
-void registers_assign(const Graph *graph, Kernel *kernel) {
+bool registers_assign(const Graph *graph, Kernel *kernel) {
+    if (set_bytes(graph, kernel) > MAX_LIVENESS) return false;
     Liveness live = find_spans(graph, kernel);
-    uint32_t offset = 0;
+    uint64_t offset = 0;
     int spans = 0;
     for (int32_t v = 0; v < kernel->values; v++)
         if (kernel->value[v].kind == VALUE_REGISTER && live.span[v].last >= 0)
@@ -173,7 +181,9 @@ void registers_assign(const Graph *graph, Kernel *kernel) {
     offset = (offset + 255) / 256 * 256;
     for (size_t s = 0; s < sizeof sizes; s++)
         offset = place_registers(kernel, live.span, spans, sizes[s], offset);
-    kernel->register_bytes = (offset + 255) / 256 * 256;
-    use_offsets(kernel);
+    const bool fits = offset <= MAX_REGISTER_FILE;
+    kernel->register_bytes = (uint32_t)((offset + 255) / 256 * 256);
+    if (fits) use_offsets(kernel);
     arena_free(&live.arena);
+    return fits;
 }

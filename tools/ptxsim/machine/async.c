@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/bounds.h"
+
 enum { FLAG_BYTES = 64 }; /* of the register file, with a flag each */
 
 void *queue_room(void *array, int count, int *capacity, size_t bytes) {
@@ -11,6 +13,12 @@ void *queue_room(void *array, int count, int *capacity, size_t bytes) {
     void *larger = realloc(array, (size_t)*capacity * bytes);
     if (!larger) abort();
     return larger;
+}
+
+void *flight_room(Warp *warp, void *array, int count, int *capacity, size_t bytes) {
+    if (count >= MAX_IN_FLIGHT)
+        fault(warp, -1, "%d asynchronous operations are in flight: is a wait missing?", count);
+    return queue_room(array, count, capacity, bytes);
 }
 
 bool async_new(Warp *warp) {

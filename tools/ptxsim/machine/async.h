@@ -67,8 +67,11 @@ typedef struct WgmmaQueue {
     uint8_t *in_flight; /* a flag for each 64 bytes of the register file */
 } WgmmaQueue;
 
-/* Makes room for one more element at the end of a queue's array. */
+/* Makes room for one more element of `bytes` at the end of an array. */
 void *queue_room(void *array, int count, int *capacity, size_t bytes);
+
+/* The same for a queue. Faults if it has as many as a program may have in flight. */
+void *flight_room(Warp *warp, void *array, int count, int *capacity, size_t bytes);
 
 /* Memory of a warp's queues, for the launch. False: the host is short of memory. */
 bool async_new(Warp *warp);

@@ -16,7 +16,6 @@ enum {
     MAX_WARPS = 32,
     MAX_DIVERGENCE = 64, /* frames of a warp's stack */
     NAMED_BARRIERS = 16,
-    MAX_SHARED = 227 * 1024,
     MULTIPROCESSORS = 4, /* what a persistent kernel sizes its grid by */
 };
 
@@ -74,6 +73,7 @@ typedef struct Settings {
     bool force;      /* FORCE: run however long it takes */
     uint64_t budget; /* SIM_BUDGET: operations a warp may execute in one block */
     int threads;     /* SIM_THREADS: host threads */
+    uint64_t order;  /* SIM_ORDER: in which order blocks and warps run; 0: as they are numbered */
     uint64_t index;  /* SIM_INDEX: the largest 32-bit number to be made 64 bits wide; 0: any */
 } Settings;
 

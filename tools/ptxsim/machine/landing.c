@@ -19,7 +19,7 @@ void copy_land(Warp *warp, Copy *copy, uint32_t lanes) {
             continue;
         }
         uint8_t *to = shared_zero(block) + copy->to[l];
-        memcpy(to, (const void *)(uintptr_t)copy->from[l], copy->read[l]);
+        if (copy->read[l]) memcpy(to, (const void *)(uintptr_t)copy->from[l], copy->read[l]);
         memset(to + copy->read[l], 0, copy->bytes - copy->read[l]);
         shared_mark_written(block, copy->to[l], copy->bytes);
     }

@@ -5,10 +5,14 @@
 #include "machine/access.h"
 #include "machine/observe.h"
 
+uint8_t *mbarrier_bytes(Warp *warp, int lane, uint32_t address) {
+    if (address & 7) fault(warp, lane, "an mbarrier at 0x%x, which is not 8-byte aligned", address);
+    return shared_range(warp, lane, address, sizeof(uint64_t), "mbarrier");
+}
+
 uint64_t mbarrier_get(Warp *warp, int lane, uint32_t address) {
     uint64_t word;
-    if (address & 7) fault(warp, lane, "an mbarrier at 0x%x, which is not 8-byte aligned", address);
-    memcpy(&word, shared_range(warp, lane, address, sizeof word, "mbarrier"), sizeof word);
+    memcpy(&word, mbarrier_bytes(warp, lane, address), sizeof word);
     return word;
 }
 

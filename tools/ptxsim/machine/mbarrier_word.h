@@ -5,7 +5,10 @@
 #include "machine/block.h"
 #include "machine/mbarrier.h"
 
-/* The word at a shared address, which must be inside and 8-byte aligned; and its new value. */
+/* The host bytes of the mbarrier at a shared address. Faults if it is outside or misaligned. */
+uint8_t *mbarrier_bytes(Warp *warp, int lane, uint32_t address);
+
+/* The word there, and its new value. */
 uint64_t mbarrier_get(Warp *warp, int lane, uint32_t address);
 void mbarrier_put(Block *block, uint32_t address, uint64_t word);
 

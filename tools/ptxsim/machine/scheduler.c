@@ -183,10 +183,18 @@ static bool somebody_polls(const Block *block) {
     return false;
 }
 
+/* The warp whose turn is number `turn` of a round: by SIM_ORDER downwards or upwards, from another
+ * one each. */
+static Warp *warp_at(Block *block, int turn) {
+    const uint64_t order = block->settings->order;
+    const int warps = block->warps, first = (int)(order / 2 % (uint64_t)warps);
+    return &block->warp[(order % 2 ? 2 * warps - 1 - turn - first : turn + first) % warps];
+}
+
 static void run_warps(Block *block) {
     for (int idle = 0; !all_done(block);) {
         bool moved = false;
-        for (int i = 0; i < block->warps; i++) moved |= take_turn(&block->warp[i]);
+        for (int i = 0; i < block->warps; i++) moved |= take_turn(warp_at(block, i));
         if (moved || async_advance(block)) {
             idle = 0;
         } else if (!somebody_polls(block) || ++idle == MAX_IDLE_ROUNDS) {

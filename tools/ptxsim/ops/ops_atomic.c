@@ -1,5 +1,6 @@
 /* atom and red. PTX ISA, "Parallel Synchronization and Communication: atom, red". The lanes of a
- * warp take their turns in order; blocks that use atomics on global memory run in order. */
+ * warp take their turns in order, or with an odd SIM_ORDER backwards; blocks that use atomics on
+ * global memory run one at a time. */
 #include "decode/decode.h"
 #include "machine/access.h"
 #include "machine/lanes.h"
@@ -67,21 +68,26 @@ static uint64_t lane_value(const Warp *warp, const Op *op, int r, unsigned l) {
     return value;
 }
 
+static void run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
+    const uint64_t b = lane_value(warp, op, 2, l);
+    const uint64_t c = op->r[3] >= 0 ? lane_value(warp, op, 3, l) : 0;
+    uint64_t old = 0;
+    memcpy(&old, at, op->bytes);
+    const bool adds_floats = is_float(op->type) && op->mode == ATOMIC_ADD;
+    const uint64_t value = adds_floats ? float_sum(op, old, b) : integer_result(op, old, b, c);
+    memcpy(at, &value, op->bytes);
+    if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
+}
+
 /* operands: d or -1, address, b, c or -1 */
 static void run_atomic(Warp *warp, const Op *op) {
+    const bool backwards = warp->block->settings->order % 2;
     Access access;
     access_lanes(warp, op, 1, op->bytes, ACCESS_ATOMIC, &access);
-    EACH_ACTIVE({
-        const uint64_t b = lane_value(warp, op, 2, l);
-        const uint64_t c = op->r[3] >= 0 ? lane_value(warp, op, 3, l) : 0;
-        uint64_t old = 0;
-        memcpy(&old, access.at[l], op->bytes);
-        const uint64_t value = is_float(op->type) && op->mode == ATOMIC_ADD
-                                   ? float_sum(op, old, b)
-                                   : integer_result(op, old, b, c);
-        memcpy(access.at[l], &value, op->bytes);
-        if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
-    });
+    for (unsigned i = 0; i < LANES; i++) {
+        const unsigned l = backwards ? LANES - 1 - i : i;
+        if (warp->mask >> l & 1) run_lane(warp, op, l, access.at[l]);
+    }
     warp->block->progress++;
 }
 

@@ -4,6 +4,7 @@
 #include "machine/access.h"
 #include "machine/landing.h"
 #include "machine/lanes.h"
+#include "machine/mbarrier_word.h"
 #include "machine/observe.h"
 
 /* ---- Checks at the issue --------------------------------------------------------------------- */
@@ -86,13 +87,15 @@ static void issue_load(Warp *warp, const Bulk *bulk) {
     BulkLoads *loads = block->loads;
     RaceReport report;
     shared_range(warp, (int)bulk->lane, bulk->shared, bulk->bytes, "bulk load");
-    shared_range(warp, (int)bulk->lane, bulk->mbarrier, sizeof(uint64_t), "mbarrier");
+    mbarrier_bytes(warp, (int)bulk->lane, bulk->mbarrier);
     check_global(bulk, ACCESS_LOAD);
+    if (bulk->bytes == 0) return; /* it is over, and adds nothing to the mbarrier */
     if (block->race &&
         race_bulk_load(block->race, (unsigned)warp->index, bulk->mbarrier, bulk->shared,
                        bulk->bytes, (uint32_t)bulk->op->index, &report))
         fault_race(warp, &report);
-    loads->bulk = queue_room(loads->bulk, loads->count, &loads->capacity, sizeof *loads->bulk);
+    loads->bulk =
+        flight_room(warp, loads->bulk, loads->count, &loads->capacity, sizeof *loads->bulk);
     loads->bulk[loads->count++] = *bulk;
     if (!block->settings->late) bulk_land(block, loads->count - 1);
 }
@@ -110,7 +113,8 @@ static void issue_store(Warp *warp, Bulk *bulk) {
         fault_race(warp, &report);
     if (!block->settings->late) bulk_move(bulk, false);
     bulk->group = queue->groups[bulk->lane];
-    queue->bulk = queue_room(queue->bulk, queue->count, &queue->capacity, sizeof *queue->bulk);
+    queue->bulk =
+        flight_room(warp, queue->bulk, queue->count, &queue->capacity, sizeof *queue->bulk);
     queue->bulk[queue->count++] = *bulk;
 }
 

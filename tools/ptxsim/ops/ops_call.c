@@ -1,11 +1,13 @@
 /* Calls of functions that the PTX does not define: printf and assert. Their arguments are in .param
  * variables, which are local memory here. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "decode/decode.h"
 #include "machine/lanes.h"
 #include "machine/memory/memory.h"
 #include "ops/numeric.h"
+#include "ptx/bounds.h"
 
 /* Parameter `r` of the lane: 8 bytes of local memory. */
 static uint64_t argument(const Warp *warp, const Op *op, int r, unsigned l) {
@@ -32,44 +34,71 @@ static const uint8_t *value_bytes(const Warp *warp, uint64_t address, unsigned l
     return warp->local + (size_t)l * bytes + offset;
 }
 
-/* One conversion: "%-5.2lld" is copied with the width that the value has here. Returns its end. */
-static const char *print_value(const Warp *warp, unsigned l, const char *format,
-                               uint64_t *address) {
-    char one[40];
-    size_t length = 1 + strspn(format + 1, "0123456789+-# .");
-    const size_t flags = length;
-    length += strspn(format + length, "lhzjt");
-    const char kind = format[length];
-    const bool is_float = kind && strchr("fFeEgGaA", kind), is_text = kind == 's';
-    const bool wide = is_float || is_text || kind == 'p' || memchr(format, 'l', length) != NULL;
-    const unsigned bytes = wide ? 8 : 4;
-    *address = (*address + bytes - 1) / bytes * bytes;
-    const uint8_t *from = value_bytes(warp, *address, l);
-    uint64_t value = 0;
-    if (!kind || flags + 4 > sizeof one || !from) return format + length + (kind != 0);
-    memcpy(&value, from, bytes);
-    *address += bytes;
-    const bool is_long = !is_float && !is_text && kind != 'c' && kind != 'p';
-    snprintf(one, sizeof one, "%.*s%s%c", (int)flags, format, is_long ? "ll" : "", kind);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (is_float)
-        printf(one, double_of(value));
-    else if (is_text)
-        printf(one, device_text(value));
-    else if (kind == 'p')
-        printf(one, (void *)(uintptr_t)value);
-    else if (kind == 'c')
-        printf(one, (int)value);
-    else if (kind == 'd' || kind == 'i')
-        printf(one, wide ? (long long)value : (long long)(int32_t)value);
-    else
-        printf(one, (unsigned long long)value);
-#pragma GCC diagnostic pop
-    return format + length + 1;
+/* A conversion of a format, "%-5.2lld". */
+typedef struct Conversion {
+    int flags;       /* characters up to the length modifier, with the % */
+    const char *end; /* behind its letter */
+    char kind;       /* that letter; 0: the text is no conversion that C knows */
+    bool wide;       /* the value has 8 bytes, not 4 */
+} Conversion;
+
+static Conversion parse_conversion(const char *format) {
+    Conversion c = {.flags = (int)(1 + strspn(format + 1, "0123456789+-# ."))};
+    const char *letter = format + c.flags + strspn(format + c.flags, "lhzjt");
+    const char kind = *letter && strchr("diouxXcspfFeEgGaA", *letter) ? *letter : 0;
+    c.kind = kind;
+    c.end = letter + (*letter != 0);
+    c.wide = kind && (strchr("fFeEgGaAsp", kind) || memchr(format, 'l', (size_t)(letter - format)));
+    return c;
 }
 
-static void print(const Warp *warp, unsigned l, const char *format, uint64_t values) {
+/* The largest number in the flags: a width or a precision. */
+static long widest(const char *flags, int length) {
+    long most = 0;
+    for (const char *at = flags + 1; at < flags + length; at++) {
+        const long number = *at >= '0' && *at <= '9' ? strtol(at, NULL, 10) : 0;
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
+/* One value, with the width that it has here. */
+static const char *print_value(Warp *warp, unsigned l, const char *format, uint64_t *address) {
+    const Conversion c = parse_conversion(format);
+    const unsigned bytes = c.wide ? 8 : 4;
+    char one[40];
+    uint64_t value = 0;
+    if (c.flags + 4 > (int)sizeof one || widest(format, c.flags) > MAX_FIELD)
+        fault(warp, (int)l, "printf of a value that is more than %d characters wide", MAX_FIELD);
+    if (!c.kind)
+        fault(warp, (int)l, "printf with an unknown conversion: %.*s", (int)(c.end - format),
+              format);
+    *address = (*address + bytes - 1) / bytes * bytes;
+    const uint8_t *from = value_bytes(warp, *address, l);
+    if (!from) return c.end;
+    memcpy(&value, from, bytes);
+    *address += bytes;
+    const bool is_long = strchr("diouxX", c.kind) != NULL;
+    snprintf(one, sizeof one, "%.*s%s%c", c.flags, format, is_long ? "ll" : "", c.kind);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    if (c.kind == 's')
+        printf(one, device_text(value));
+    else if (c.kind == 'p')
+        printf(one, (void *)(uintptr_t)value);
+    else if (c.kind == 'c')
+        printf(one, (int)value);
+    else if (c.kind == 'd' || c.kind == 'i')
+        printf(one, c.wide ? (long long)value : (long long)(int32_t)value);
+    else if (is_long)
+        printf(one, (unsigned long long)value);
+    else
+        printf(one, double_of(value));
+#pragma GCC diagnostic pop
+    return c.end;
+}
+
+static void print(Warp *warp, unsigned l, const char *format, uint64_t values) {
     while (*format) {
         if (format[0] == '%' && format[1] == '%') {
             putchar('%');

@@ -31,9 +31,10 @@ static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
 
 static Copy *new_copy(Warp *warp) {
     CopyQueue *queue = warp->copies;
-    queue->copy = queue_room(queue->copy, queue->count, &queue->capacity, sizeof *queue->copy);
+    queue->copy =
+        flight_room(warp, queue->copy, queue->count, &queue->capacity, sizeof *queue->copy);
     Copy *copy = &queue->copy[queue->count++];
-    copy->pending = warp->mask;
+    *copy = (Copy){.pending = warp->mask}; /* lanes that do not copy have the address 0 */
     memcpy(copy->group, queue->groups, sizeof copy->group);
     return copy;
 }
@@ -120,8 +121,9 @@ static bool decode_transfer(Decoder *d) {
     use_address(d, &op->second_offset);
     d->bad |= op->address_width != 8;
     op->address_width = width;
-    op->bytes = (uint8_t)immediate(d);
-    d->bad |= op->bytes != 4 && op->bytes != 8 && op->bytes != 16;
+    const int64_t bytes = immediate(d);
+    op->bytes = (uint8_t)bytes;
+    d->bad |= bytes != 4 && bytes != 8 && bytes != 16;
     const Operand *next = d->next < d->in->operands - hinted ? peek_operand(d) : NULL;
     const bool ignores = next && next->kind == OPERAND_REGISTER &&
                          d->kernel->value[next->reg].bytes == PREDICATE_BYTES;

@@ -22,6 +22,7 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
 static void note_access(Warp *warp, const Op *op, int lane, uint32_t address, RaceAccess access) {
     uint32_t addresses[LANES] = {0};
     RaceReport report;
+    mbarrier_bytes(warp, lane, address); /* the detector takes it for checked */
     if (!warp->block->race) return;
     addresses[lane] = address;
     if (race_access(warp->block->race, (unsigned)warp->index, access, 1u << lane, addresses,

@@ -87,7 +87,8 @@ static const struct {
     {16, 16, load_128, load_128, store_128},
 };
 
-/* ld.param of a parameter by name: the same for all lanes, and inside by construction. */
+/* ld.param of a parameter by name: the same for all lanes; the decoder has seen that it is inside.
+ */
 CLONES static void load_parameter(Warp *warp, const Op *op) {
     const uint8_t *from = (const uint8_t *)(uintptr_t)REG(u64, op->elements)[0];
     const unsigned unused = 64 - 8u * op->bytes;
@@ -179,6 +180,12 @@ static void note_granule(Decoder *d, unsigned bytes) {
     if (bytes < d->kernel->race_granule) d->kernel->race_granule = bytes;
 }
 
+/* Whether `bytes` at the operand's offset are inside its variable. */
+static bool is_inside(const Operand *operand, unsigned bytes) {
+    const uint64_t size = operand->variable->bytes, offset = (uint64_t)operand->offset;
+    return offset <= size && bytes <= size - offset;
+}
+
 /* A parameter variable is a kernel's, or local memory that a call passes. */
 static Space parameter_space(const Operand *address, Space space) {
     const bool named = address && address->kind == OPERAND_VARIABLE;
@@ -212,6 +219,9 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     if (op->space == SPACE_GENERIC || op->space == SPACE_SHARED) note_granule(d, op->bytes);
     if (is_strong && (op->space == SPACE_GENERIC || op->space == SPACE_GLOBAL))
         d->kernel->in_order = true;
+    if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE &&
+        !is_inside(address, op->bytes * op->elements))
+        return refuse(d, "it is beyond its parameter");
     if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE)
         return is_load && op->bytes <= 8 && done(d, load_parameter, CLASS_PARAM_LOAD);
     return choose_handler(d, is_load, class_of((Space)op->space, is_load));

@@ -93,7 +93,8 @@ static void run_wgmma(Warp *warp, const Op *op) {
     require_warpgroup(warp);
     if (!queue->fenced)
         fault(warp, -1, "wgmma without any wgmma.fence before it: its registers may be unready");
-    queue->wgmma = queue_room(queue->wgmma, queue->count, &queue->capacity, sizeof *queue->wgmma);
+    queue->wgmma =
+        flight_room(warp, queue->wgmma, queue->count, &queue->capacity, sizeof *queue->wgmma);
     Wgmma *w = &queue->wgmma[queue->count];
     *w = (Wgmma){.op = op, .group = queue->groups};
     w->b_descriptor = REG(u64, b)[0];
@@ -156,9 +157,13 @@ static void run_wait(Warp *warp, const Op *op) {
 static int take_shape(Decoder *d) {
     const Text shape = d->in->parts > 4 ? d->in->part[4] : (Text){"", 0};
     int n = 0;
-    if (shape.length < 8 || memcmp(shape.at, "m64n", 4) != 0) return 0;
-    if (memcmp(shape.at + shape.length - 3, "k16", 3) != 0) return 0;
-    for (int i = 4; i < shape.length - 3; i++) n = 10 * n + (shape.at[i] - '0');
+    const int end = shape.length - 3; /* of N, which has one to three digits */
+    if (end < 5 || end > 7 || memcmp(shape.at, "m64n", 4) != 0) return 0;
+    if (memcmp(shape.at + end, "k16", 3) != 0) return 0;
+    for (int i = 4; i < end; i++) {
+        if (shape.at[i] < '0' || shape.at[i] > '9') return 0;
+        n = 10 * n + (shape.at[i] - '0');
+    }
     d->taken |= 1u << 4;
     return n >= 8 && n <= WGMMA_MAX_N && n % 8 == 0 ? n : 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ptx/bounds.h"
 #include "ptx/ptx.h"
 
 enum { MAX_CALL_DEPTH = 64 };
@@ -14,6 +15,7 @@ typedef struct Inliner {
     PtxFunction *out;
     const PtxFunction *open[MAX_CALL_DEPTH]; /* the functions whose bodies are being copied */
     int depth;
+    int calls; /* that were replaced */
     char *error;
     size_t error_size;
     jmp_buf failed;
@@ -27,6 +29,13 @@ typedef struct Binding {
 
 _Noreturn static void fail(Inliner *inliner, Text name, const char *what) {
     snprintf(inliner->error, inliner->error_size, "function %.*s: %s", name.length, name.at, what);
+    longjmp(inliner->failed, 1);
+}
+
+_Noreturn static void fail_beyond(Inliner *inliner, int limit, const char *what) {
+    snprintf(inliner->error, inliner->error_size,
+             "kernel %.*s has more than %d %s once every call is replaced by the function's body",
+             inliner->open[0]->name.length, inliner->open[0]->name.at, limit, what);
     longjmp(inliner->failed, 1);
 }
 
@@ -55,6 +64,8 @@ static Operand rename_operand(Inliner *inliner, const Binding *binding, Operand 
 
 static Instruction *append(Inliner *inliner, Instruction in) {
     PtxFunction *out = inliner->out;
+    if (out->instructions == MAX_INSTRUCTIONS)
+        fail_beyond(inliner, MAX_INSTRUCTIONS, "instructions");
     out->code = arena_grow(&inliner->module->arena, out->code, (size_t)out->instructions,
                            sizeof *out->code);
     out->code[out->instructions] = in;
@@ -64,6 +75,7 @@ static Instruction *append(Inliner *inliner, Instruction in) {
 static int add_registers(Inliner *inliner, const PtxFunction *f) {
     PtxFunction *out = inliner->out;
     const int first = out->regs;
+    if (f->regs > MAX_REGISTERS - first) fail_beyond(inliner, MAX_REGISTERS, "registers");
     for (int i = 0; i < f->regs; i++) {
         out->reg = arena_grow(&inliner->module->arena, out->reg, (size_t)out->regs, 1);
         out->reg[out->regs++] = f->reg[i];
@@ -73,10 +85,15 @@ static int add_registers(Inliner *inliner, const PtxFunction *f) {
 
 static void copy_body(Inliner *inliner, const PtxFunction *f, const Binding *binding);
 
+/* What a call passes is in .param variables: its own, or those of the function that it is in. */
 static bool are_variables(const Operand *list, int count) {
     if (list->kind != OPERAND_VECTOR || list->elements != count) return false;
-    for (int i = 0; i < count; i++)
-        if (list->element[i].kind != OPERAND_VARIABLE) return false;
+    for (int i = 0; i < count; i++) {
+        const Operand *element = &list->element[i];
+        if (element->kind != OPERAND_VARIABLE || element->variable->space != SPACE_PARAM ||
+            element->variable->is_kernel_parameter)
+            return false;
+    }
     return true;
 }
 
@@ -94,6 +111,7 @@ static void copy_call(Inliner *inliner, const Instruction *in) {
     if (!are_variables(&binding.result, callee->results) ||
         !are_variables(&binding.argument, callee->parameters))
         fail(inliner, called, "called with other than its .param variables");
+    if (inliner->calls++ == MAX_INSTRUCTIONS) fail_beyond(inliner, MAX_INSTRUCTIONS, "calls");
     if (callee->has_body)
         copy_body(inliner, callee, &binding);
     else
@@ -148,9 +166,9 @@ static Instruction copy_instruction(Inliner *inliner, const Instruction *in, con
 static void move_targets(PtxFunction *out, const PtxFunction *f, const int *place, bool is_call,
                          int first_table) {
     for (int i = 0; i < f->instructions; i++) {
-        Instruction *copy = &out->code[place[i]];
-        if (text_is(f->code[i].part[0], "bra")) copy->target = place[f->code[i].target];
-        if (text_is(f->code[i].part[0], "ret") && is_call) copy->target = place[f->instructions];
+        const Text opcode = f->code[i].part[0];
+        if (text_is(opcode, "bra")) out->code[place[i]].target = place[f->code[i].target];
+        if (text_is(opcode, "ret") && is_call) out->code[place[i]].target = place[f->instructions];
     }
     for (int t = 0; t < f->tables; t++)
         for (int k = 0; k < f->table[t].targets; k++)

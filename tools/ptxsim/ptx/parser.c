@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/bounds.h"
 #include "ptx/lexer.h"
 #include "ptx/ptx.h"
 
@@ -128,9 +129,11 @@ static void declare_registers(Parser *p) { /* after .reg */
     do {
         RegisterName entry = {word(p), f->regs, 0};
         if (accept(p, '<')) {
-            entry.count = small_number(p, 1 << 20);
+            entry.count = small_number(p, MAX_REGISTERS);
             expect(p, '>');
         }
+        if (f->regs + (entry.count ? entry.count : 1) > MAX_REGISTERS)
+            fail(p, "more than %d registers", MAX_REGISTERS);
         *PUSH(&p->scratch, p->name, p->names) = entry;
         for (int i = 0; i < (entry.count ? entry.count : 1); i++)
             *PUSH(&p->module->arena, f->reg, f->regs) = (uint8_t)bytes;
@@ -142,7 +145,7 @@ static void declare_registers(Parser *p) { /* after .reg */
 static int find_register(const Parser *p, Text name) {
     int stem = name.length, index = 0;
     while (stem > 0 && name.at[stem - 1] >= '0' && name.at[stem - 1] <= '9') stem--;
-    for (int i = stem; i < name.length && index < 1 << 20; i++)
+    for (int i = stem; i < name.length && index < MAX_REGISTERS; i++)
         index = 10 * index + (name.at[i] - '0');
     for (int i = p->names - 1; i >= 0; i--) {
         const RegisterName *entry = &p->name[i];
@@ -251,7 +254,8 @@ static Variable *declare_variable(Parser *p, const Variable *like, uint32_t byte
     if (!v->name.length) fail(p, "a variable without a name");
     dimensions(p, v);
     if (accept(p, '=')) {
-        if (v->dynamic || v->bytes > 1 << 28) fail(p, "an initial value of unknown size");
+        if (v->dynamic || v->bytes > MAX_MODULE_VARIABLES)
+            fail(p, "an initial value of unknown size");
         v->initial = arena_alloc(&p->module->arena, v->bytes + 8);
         initial_values(p, v, 0, bytes);
     }
@@ -407,6 +411,7 @@ static void instruction(Parser *p) {
         in.guard = find_register(p, name);
         if (in.guard < 0 || f->reg[in.guard] != PREDICATE_BYTES) fail(p, "unknown predicate");
     }
+    if (f->instructions == MAX_INSTRUCTIONS) fail(p, "more than %d instructions", MAX_INSTRUCTIONS);
     Text opcode = lexer_word(&p->lexer, ".:");
     if (!opcode.length) fail(p, "expected an instruction");
     split_opcode(p, &in, opcode);

@@ -1,11 +1,13 @@
 /* What the simulator says when a kernel does what it must not. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "machine/barrier.h"
 #include "machine/mbarrier.h"
 #include "machine/observe.h"
+#include "report/source_file.h"
 
 /* A report grows in the block's buffer; what does not fit is left out. */
 __attribute__((format(printf, 2, 3))) static void say(Block *block, const char *format, ...) {
@@ -19,21 +21,22 @@ __attribute__((format(printf, 2, 3))) static void say(Block *block, const char *
 /* Line `line` of a file without the blanks around it, to text[0..size); false if it cannot be
  * read. */
 static bool read_line(const char *path, int line, char *text, size_t size) {
-    FILE *file = path ? fopen(path, "r") : NULL;
-    bool found = false;
-    if (!file) return false;
-    for (int at = 1; at <= line && (found = fgets(text, (int)size, file) != NULL); at++)
-        if (!strchr(text, '\n') && !feof(file)) /* the rest of a long line */
-            for (int c = 0; c != '\n' && c != EOF;) c = fgetc(file);
-    fclose(file);
-    if (!found) return false;
-    text[strcspn(text, "\r\n")] = 0;
-    memmove(text, text + strspn(text, " \t"), strlen(text + strspn(text, " \t")) + 1);
-    return true;
+    char *bytes = path ? source_file_read(path) : NULL;
+    const char *at = bytes;
+    for (int i = 1; at && i < line; i++) at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    if (at) at += strspn(at, " \t");
+    if (at) snprintf(text, size, "%.*s", (int)strcspn(at, "\r\n"), at);
+    free(bytes);
+    return at != NULL;
 }
 
 static const char *file_of(const PtxModule *ptx, const Location *l) {
     return l && l->file >= 0 && l->file < ptx->files ? ptx->file[l->file] : NULL;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 /* Source and PTX of an operation, each on its line. */
@@ -47,7 +50,7 @@ static void say_place(Block *block, const Op *op, const char *indent) {
     else
         say(block, "%sat an unknown line (build with nvcc -lineinfo)", indent);
     if (inner && inner != l && file_of(ptx, inner))
-        say(block, ", which calls %s:%d", strrchr(file_of(ptx, inner), '/') + 1, inner->line);
+        say(block, ", which calls %s:%d", base_name(file_of(ptx, inner)), inner->line);
     say(block, "\n");
     if (l && read_line(file_of(ptx, l), l->line, line, sizeof line))
         say(block, "%s    %s\n", indent, line);

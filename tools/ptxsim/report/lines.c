@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report/format.h"
+#include "report/source_file.h"
 
 enum { CONTEXT = 6, WORST = 3 };
 
@@ -129,27 +130,6 @@ bool source_line_shown(const SourceLines *lines, size_t number) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* The whole file with a zero byte after it; NULL if it cannot be read. */
-static char *read_file(const char *path) {
-    FILE *in = fopen(path, "rb");
-    if (!in) return NULL;
-    char *bytes = NULL;
-    size_t used = 0, size = 0, got = 1;
-    while (got > 0) {
-        if (used + 1 >= size) {
-            size = size ? 2 * size : 1 << 14;
-            char *bigger = realloc(bytes, size);
-            if (!bigger) break;
-            bytes = bigger;
-        }
-        got = fread(bytes + used, 1, size - used - 1, in);
-        used += got;
-    }
-    if (bytes) bytes[used] = '\0';
-    fclose(in);
-    return bytes;
-}
-
 /* Cuts `bytes` into lines in place: text[n] is line n, text[0] the allocation. */
 static bool split(char *bytes, SourceLines *lines) {
     size_t count = 1;
@@ -179,7 +159,7 @@ bool source_lines_open(const CountsSnapshot *snapshot, size_t file, SourceLines 
     *lines =
         (SourceLines){.path = relative(snapshot->file[file]), .lines = last_line(snapshot, file)};
     if (lines->lines == 0) return false;
-    char *bytes = read_file(lines->path);
+    char *bytes = source_file_read(lines->path);
     if (bytes && !split(bytes, lines)) free(bytes);
     lines->counts = calloc(lines->lines + 1, sizeof *lines->counts);
     if (!lines->counts) {

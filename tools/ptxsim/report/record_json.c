@@ -6,6 +6,7 @@
 
 #include "ptx/ptx.h"
 #include "report/record.h"
+#include "report/source_file.h"
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
@@ -44,10 +45,11 @@ static void put_shape(const char *name, const uint32_t size[3], FILE *out) {
 
 /* The lines of a file as a list of strings; an empty one if it cannot be read. */
 static void put_lines(const char *path, FILE *out) {
-    FILE *file = fopen(path, "r");
+    char *bytes = source_file_read(path);
     bool open = false, first = true;
     fputc('[', out);
-    for (int c; file && (c = fgetc(file)) != EOF;) {
+    for (const char *at = bytes; at && *at; at++) {
+        const int c = (unsigned char)*at;
         if (!open) fputs(first ? "\"" : ",\"", out);
         open = c != '\n';
         first = false;
@@ -57,7 +59,7 @@ static void put_lines(const char *path, FILE *out) {
             fputc('"', out);
     }
     if (open) fputc('"', out);
-    if (file) fclose(file);
+    free(bytes);
     fputc(']', out);
 }
 

@@ -1,5 +1,5 @@
 /* Fuzzes the fatbin reader. Whatever the bytes, it must neither read outside them nor hand out text
- * that lies outside. Build and run (see fuzz.t):
+ * that lies outside. Build and run (see fuzz_ptxsim.t):
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined test/fuzz_fatbin.c fatbin.c -o fuzz_fatbin
  *     ./fuzz_fatbin corpus/fatbin
  */

@@ -1,9 +1,5 @@
 /* Fuzzes the PTX parser and the inlining of calls. Whatever the text, they must end with a module
- * or with a message. Build and run (see fuzz.t):
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined test/fuzz_ptx.c arena.c lexer.c parser.c \
- *         inline.c -o fuzz_ptx
- *     ./fuzz_ptx corpus/ptx
- */
+ * or with a message. Build and run: see fuzz_ptxsim.t. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -271,8 +271,8 @@ typedef struct Cells {
 } Cells;
 
 static inline Cells cells_of(const Race *race, uint32_t address, uint32_t bytes) {
-    uint32_t offset = address - race->base;
-    return (Cells){offset >> race->shift, ((offset + bytes - 1) >> race->shift) + 1};
+    uint32_t offset = address - race->base, first = offset >> race->shift;
+    return (Cells){first, bytes ? ((offset + bytes - 1) >> race->shift) + 1 : first};
 }
 
 /* The epoch of an access by `lane` where the cell held `past`: lanes that share a moment become

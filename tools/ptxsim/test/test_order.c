@@ -1,0 +1,72 @@
+/* SIM_ORDER: blocks, warps and lanes in other orders. Catches: a setting that changes no order, a
+ * block that runs twice or never, an order that shows in a sum that does not depend on it. */
+#include "test/run_ptx.h"
+#include "test/tap.h"
+
+enum { BLOCKS = 6, THREADS = 96, ALL = BLOCKS * THREADS, ORDERS = 9 };
+
+/* data[0] is a sum, data[1] the number of the next arrival, data[2 + i] the arrival of thread i. */
+#define HEAD                                                                                  \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t, c, n, i, v; .reg .f32 f; " \
+             ".reg .b64 p, q; .reg .pred g;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "     \
+             "mov.u32 c, %ctaid.x; mov.u32 n, %ntid.x; mad.lo.u32 i, c, n, t; "               \
+             "mad.wide.u32 q, i, 4, p;\n"
+static const char floats[] =
+    HEAD "add.u32 v, i, 1; cvt.rn.f32.u32 f, v; rcp.approx.f32 f, f; red.global.add.f32 [p], f;\n"
+         "ret;\n}\n";
+static const char integers[] = HEAD "red.global.add.u32 [p], i;\nret;\n}\n";
+static const char arrivals[] =
+    HEAD "atom.global.add.u32 v, [p+4], 1; st.global.u32 [q+8], v;\nret;\n}\n";
+
+typedef struct Memory {
+    uint32_t sum, next, arrival[ALL];
+} Memory;
+
+static bool run(const char *text, int order, Memory *memory) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", order);
+    setenv("SIM_ORDER", number, 1);
+    memset(memory, 0, sizeof *memory);
+    return run_ptx_grid(text, BLOCKS, THREADS, memory, sizeof *memory).status == LAUNCH_OK;
+}
+
+static bool each_arrived_once(const Memory *memory) {
+    bool seen[ALL] = {false};
+    for (int i = 0; i < ALL; i++)
+        if (memory->arrival[i] >= ALL || seen[memory->arrival[i]])
+            return false;
+        else
+            seen[memory->arrival[i]] = true;
+    return true;
+}
+
+/* Which of block, warp and lane come in another order than they are numbered: bits 0 to 2. */
+static unsigned moved(const Memory *memory) {
+    const uint32_t *arrival = memory->arrival;
+    return (arrival[THREADS] < arrival[0] ? 1u : 0) | (arrival[32] < arrival[0] ? 2u : 0) |
+           (arrival[1] < arrival[0] ? 4u : 0);
+}
+
+int main(void) {
+    Memory usual, other;
+    int sums = 0;
+    ok(run(arrivals, 0, &usual) && each_arrived_once(&usual) && moved(&usual) == 0,
+       "the usual order is that of the numbers");
+    ok(run(arrivals, 1, &other) && moved(&other) == 7,
+       "SIM_ORDER=1 turns blocks, warps and lanes round");
+    for (int order = 1; order < ORDERS; order++)
+        ok(run(arrivals, order, &other) && each_arrived_once(&other) &&
+               memcmp(&usual, &other, sizeof usual) != 0,
+           "SIM_ORDER=%d is another order, and every thread runs once", order);
+    run(floats, 0, &usual);
+    for (int order = 1; order < ORDERS; order++)
+        sums += run(floats, order, &other) && other.sum != usual.sum;
+    ok(sums >= ORDERS / 2, "a sum of floats by atomics depends on it: %d of %d differ", sums,
+       ORDERS - 1);
+    run(integers, 0, &usual);
+    for (int order = 1; order < ORDERS; order++)
+        ok(run(integers, order, &other) && other.sum == usual.sum &&
+               other.sum == ALL * (ALL - 1) / 2,
+           "a sum of integers does not: SIM_ORDER=%d", order);
+    return done_testing();
+}
