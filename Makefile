@@ -7,9 +7,11 @@
 .SECONDARY:
 .SUFFIXES:
 SHELL := /bin/bash
+# Numbers and names read the same whatever the user's language.
+export LC_ALL := C
 
-include $(addprefix tools/make/,variables.mk stages.mk compilers.mk selection.mk kernels.mk \
-    harness.mk bench.mk tests.mk sass.mk page.mk)
+include $(addprefix tools/make/,variables.mk given.mk stages.mk compilers.mk selection.mk \
+    kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk)
 
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
         ptx counters annotate explore site validate sanitize profile mutate trace \

@@ -1,5 +1,5 @@
 /* One line on stderr that says what a long command is doing: rewritten in place on a terminal, else
- * a new line at most every ten seconds. */
+ * a new line at most every ten seconds, also while one step takes longer than that. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

@@ -18,6 +18,7 @@
 # reference/peers.py.
 # Exit: as the program's; 2 without a GPU.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 program=$1

@@ -21,6 +21,7 @@
 # Exit: 0 all holds, 1 something does not, 2 there is nothing to start from or to grade, 64 bad
 # usage.
 set -uo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 here=$(dirname "$0")
 fail() { # fail CODE TEXT

@@ -9,6 +9,7 @@
 # source of the one STAGE, where it is not the stage's own. Exit: 1 if a STAGE was not counted, 64
 # for bad usage.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 here=$(dirname "$0")
 format=text kernel='' stages=()
 for argument; do

@@ -9,6 +9,7 @@
 # Environment: STAGE_FOLDER, the folder of the stages; LADDER_BUDGET, the file. Exit: 64 for a bad
 # budget or a stage without its kernel.cu.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 stages=${STAGE_FOLDER:-stages}
 budget=${LADDER_BUDGET:-$(dirname "$0")/budget.txt}
 instead=${1:-}

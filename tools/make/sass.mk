@@ -13,7 +13,8 @@ build/disassembler.mk: build/toolchain.mk
 
 # Before a command: the disassembler that build/disassembler.mk names, in its environment.
 LAB := build/sass build/disassembler.mk
-LAB_RUN = export $$(sed 's/ := /=/' build/disassembler.mk) && build/sass
+LAB_RUN = while read -r line; do export "$$line"; done < <(sed 's/ := /=/' build/disassembler.mk); \
+    build/sass
 LAB_FORWARD = $(strip $(foreach v,FORMAT LINE INSTR PTX CLEAN,$(if $($v),'$v=$($v)')))
 
 # A stage asked for by name does not silently become one for another architecture.

@@ -8,13 +8,6 @@ GPU ?= 0
 OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS \
            GRID RUNS LIMIT SECONDS REGIME SUSTAINED
 
-# make itself would pass over a misspelt variable in silence, such as n=300.
-GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\
-    $(patsubst %:,%,$(firstword $(subst =, ,$v))))))
-$(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
-    [[ $$v != *[a-z]* ]] && grep -qw "$$v" Makefile tools/make/*.mk || echo "$$v"; done)),\
-    $(error there is no variable $v: bare make lists them))
-
 # All cores, unless the user says -j: compilers are most of a first run. A make that another started
 # takes part in the jobs of that one; clean must be over before what follows it, and grade starts
 # makes of its own.

@@ -15,6 +15,7 @@
 # Environment: NVCC, NVCC_FLAGS; VARIANTS; CHECK, the command that checks signatures; KEY, a word
 # for the state of the checks.
 set -uo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 ulimit -c 0
 
 program=$1 folder=$2 number=$3 where=$4

@@ -12,6 +12,7 @@
 # Exit: 0 every mutant is killed or explained in equivalent.md, 1 some are not, or a stage itself
 # does not pass, 64 bad usage.
 set -uo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 here=$(dirname "$0")
 program=$1

@@ -9,6 +9,7 @@
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
 # only the plots need, or if nothing was timed; 1 if the lines are no results; 64 bad usage.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 here=$(dirname "$0")
 if [ $# -ne 1 ] || [[ $1 != *.jsonl ]] || [ ! -f "$1" ]; then

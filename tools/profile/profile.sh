@@ -5,6 +5,7 @@
 #
 # Exit: as the program's, 2 if Nsight Compute or the GPU is missing.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 # shellcheck source=tools/profile/nsight.sh
 source "$(dirname "$0")/nsight.sh"

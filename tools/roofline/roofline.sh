@@ -17,6 +17,7 @@
 # Environment: CUDA_VERSION as in build/toolchain.mk, GOALS: the goals of make.
 # Exit: as the program's; 2 without a GPU or Nsight Compute.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 program=$1 peaks=$2

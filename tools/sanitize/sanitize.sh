@@ -9,6 +9,7 @@
 # has few queries, for which the last stage cuts the keys into pieces.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 program=$1
 shift

@@ -3,6 +3,7 @@
 #
 #   tools/sass/baseline.sh FILE.so...     with build/sass and build/disassembler.mk there
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 while read -r name _ path; do export "$name=$path"; done <build/disassembler.mk
 version=$("$NVDISASM" --version | sed -n 's/.*, V\([0-9.]*\).*/\1/p')

@@ -129,8 +129,7 @@ full "$python" reference/trace.py N=4 D=2
 ok "the trace" [ $code -ne 0 ]
 ok "says why" says 'no space left'
 if [ -x build/sass ] && [ -e build/disassembler.mk ] && [ -n "${BASELINE:-}" ]; then
-    # shellcheck disable=SC2046 # two assignments
-    export $(sed 's/ := /=/' build/disassembler.mk)
+    while read -r line; do export "${line?}"; done < <(sed 's/ := /=/' build/disassembler.mk)
     for command in count show check; do
         full build/sass $command "${BASELINE%% *}"
         ok "sass $command" [ $code -eq 1 ]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The Makefile as a user meets it: help, messages for bad values, what is rebuilt and what is not.
-# Catches: a stage that needs an entry somewhere, a stale variant, a needless rebuild, a typo that
-# nobody mentions.
+# All of it in a folder whose path has a blank. Catches: a stage that needs an entry somewhere, a
+# stale variant, a needless rebuild, a typo that nobody mentions, a value that the shell executes, a
+# variable that a command takes and does not use, a path that falls apart at its blank.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -16,9 +17,11 @@ ok() { # ok DESCRIPTION COMMAND...
     fi
 }
 
-copy=$(mktemp -d)
+work=$(mktemp -d)
+copy="$work/a checkout"
 log=$copy/log
-trap 'rm -rf "$copy"' EXIT
+trap 'rm -rf "$work"' EXIT
+mkdir "$copy"
 unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
 # A copy of the tree with two small stages: what is tested is the Makefile, not the kernels.
 cp -r Makefile common tools reference "$copy"
@@ -38,7 +41,7 @@ run stage99 run
 ok "an unknown stage ends with 2" [ $? -eq 2 ]
 ok "and the stages there are" says "there is no stage99: the stages are stage01 stage02"
 for bad in D=96 DTYPE=fp8 CAUSAL=2 DEVICE=tpu "D=64 128"; do
-    run stage01 "$bad"
+    run stage01 run "$bad"
     ok "$bad ends with 2" [ $? -eq 2 ]
     ok "and names the allowed values" says "${bad%%=*} must be one of: "
 done
@@ -47,6 +50,69 @@ for bad in d=64 CASUAL=1; do
     ok "$bad, which is no variable, ends with 2" [ $? -eq 2 ]
     ok "and is named" says "there is no variable ${bad%%=*}"
 done
+# Values that would be commands. Their command would make a file.
+N="1'; touch executed; echo '" run -n stage01 run
+ok "a quote in the environment ends with 2" [ $? -eq 2 ]
+ok "and is named" says "N has a character that no value of it has: ' ;"
+# shellcheck disable=SC2016 # neither make nor a shell may expand them
+for bad in "N=1'; touch executed; echo '" 'GPU=0;touch executed' 'SEED=$(shell touch executed)' \
+    'H=`touch executed`' $'B=1\ntouch executed' 'FROM=01 02' 'GPU=0 1' 'KERNEL=a b' \
+    'RESULTS="x' 'SEQS=1|touch executed' 'x;touch${IFS}executed=1'; do
+    run stage01 run "$bad"
+    ok "${bad//$'\n'/, then } ends with 2" [ $? -eq 2 ]
+    ok "and is named" says "${bad%%[=;]*}"
+done
+run stage01 run '";touch executed;"'
+ok "a goal with a quote ends with 2" [ $? -eq 2 ]
+ok "nothing of them was executed" [ ! -e executed ]
+
+# Variables that a command does not take: the command, what it is given, what it takes.
+while read -r command given takes; do
+    run -n stage01 "$command" "$given"
+    ok "$command $given ends with 2" [ $? -eq 2 ]
+    ok "and says which it takes" \
+        grep -q "make $command does not take ${given%=*}; it takes.*\b$takes\b" "$log"
+done <<'END'
+grid N=3 GRID
+fuzz B=2 SECONDS
+repeat SECONDS=3 RUNS
+run GRID=full REPS
+run SECONDS=3 N
+counters DEVICE=gpu N
+sass N=3 LINE
+count LINE=3 FORMAT
+check-sass FORMAT=json ARCH
+diff D=64 FROM
+trace DEVICE=sim BC
+mutate N=3 MUTANTS
+plot N=3 RESULTS
+explore REPS=3 BLOCK
+compare FORMAT=json FROM
+site N=3 ARCH
+END
+# Variables that the help promises to a command.
+while read -r line; do
+    read -ra words <<<"$line"
+    run -n "${words[@]}"
+    ok "make $line is taken" [ "$(grep -c 'does not take\|there is no variable' "$log")" -eq 0 ]
+done <<'END'
+bench PEERS=fa3,fa4 INIT=all N=256
+bench REGIME=gqa SUSTAINED=1 SEED=3 RESULTS=x.jsonl
+roofline N=256 RESULTS=x.jsonl
+stage01 tune BR=32 BC=64 WARPS=64,128 N=256
+stage01 explore BLOCK=3 FORMAT=json N=64 CAUSAL=1 INIT=peaked STRENGTH=2
+stage01 annotate FORMAT=html N=64
+stage01 sass LINE=12 INSTR=fma PTX=1 CLEAN=1 FORMAT=json ARCH=sm_90a
+stage01 fuzz SECONDS=3 DEVICE=sim
+stage01 repeat RUNS=3 LSE=0
+stage01 grid GRID=small DEVICE=sim
+stage01 mutate MUTANTS=all SEED=2 JOBS=2
+compare FROM=01 TO=02 D=64 N=16 NKV=16
+END
+run stage01 N=3
+ok "a build with a shape ends with 2" grep -q "make stage01 does not take N; it takes" "$log"
+run -n stage01 fuzz repeat SECONDS=3
+ok "what one of two commands takes is taken" [ $? -eq 0 ]
 run CFLAGS="-O1 -g" stage01 ARCH=sm_80 -n
 ok "a value with blanks is one value" [ $? -eq 0 ]
 run stage01 run ARCH=sm_80 INIT=sink STRENGTH=30 -n
@@ -147,6 +213,20 @@ ok "another variant builds beside it" [ "$(built)" -eq 1 ]
 ok "both are there" [ -e build/sm_80/01_three_pass/d64_fp16_causal.so ]
 run stage01 ARCH=sm_80
 ok "and the first is still up to date" [ "$(built)" -eq 0 ]
+# The machine code, with a disassembler whose path has a blank, too.
+disassembler=$(sed -n 's/^CUOBJDUMP := //p' "$root/build/disassembler.mk" 2>/dev/null)
+if [ -n "$disassembler" ]; then
+    ln -s "$(dirname "$disassembler")" build/bin
+    printf '%s := %s\n' CUOBJDUMP "$copy/build/bin/cuobjdump" NVDISASM "$copy/build/bin/nvdisasm" \
+        >build/disassembler.mk
+    cp "$root"/stages/01_*/expect.sass stages/01_three_pass/
+    for command in sass count check-sass; do
+        run stage01 ARCH=sm_80 VARIANTS=d128_fp16_full $command
+        ok "$command in a folder with a blank" [ $? -eq 0 ]
+    done
+else
+    for command in sass count check-sass; do ok "# SKIP there is no disassembler" true; done
+fi
 touch stages/02_coalesced/kernel.cu
 run stage01 ARCH=sm_80
 ok "another stage's change rebuilds nothing" [ "$(built)" -eq 0 ]

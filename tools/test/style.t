@@ -39,6 +39,10 @@ if command -v shellcheck >/dev/null; then
 else
     skip "shellcheck is not installed"
 fi
+mapfile -t run < <(printf '%s\n' "${scripts[@]}" | grep -vE '/test/|^reference/|^common/' |
+    xargs grep -lE '^set -')
+! grep -L '^export LC_ALL=C ' "${run[@]}" >"$log" || [ ! -s "$log" ]
+result $? "${#run[@]} scripts read and write numbers as C does" "$log"
 # Characters, not bytes: an en dash is one. In a notebook a line of text has JSON around it.
 mapfile -t lines < <(printf '%s\n' "${text[@]}" | grep -v '\.ipynb$')
 ! LC_ALL=C.UTF-8 grep -nE '^.{101}' "${lines[@]}" >"$log"

@@ -9,6 +9,7 @@
 #
 # What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 scratch='' # removed at exit
 trap '[ -z "$scratch" ] || rm -rf "$scratch"' EXIT

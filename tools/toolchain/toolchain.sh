@@ -21,6 +21,7 @@
 #
 # What was found goes to stderr, one line per tool. Exit: 0, 2 if a tool is missing, 64 bad usage.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 # Two releases of one major version work together; the disassembler is published from 13.2 on and
 # reads the cubins of 13.0. compiler.txt and disassembler.txt have their wheels.
@@ -142,6 +143,9 @@ search() {
 }
 
 fetch_compiler() {
+    [[ $root != *[[:blank:]]* ]] ||
+        fail "There is no CUDA compiler, and one that is fetched cannot work in a folder whose" \
+            "path has blanks, such as $root: move the checkout, or install the CUDA Toolkit."
     [ ! -d "$wheels/$COMPILER" ] ||
         fail "build/cuda/$COMPILER holds no working compiler: remove it and run this again."
     say "no CUDA compiler that serves was found: fetching NVIDIA's wheels, about 105 MB, into" \

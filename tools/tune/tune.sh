@@ -15,6 +15,7 @@
 # Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune, 64 bad usage. Without a
 # GPU the simulator checks the shapes, and the table has no times.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 readonly MOST=64 # stages that the program takes at once
 here=$(dirname "$0")

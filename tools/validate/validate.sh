@@ -9,6 +9,7 @@
 # shared memory is in neither (the hardware has no counter of it).
 # Exit: 0 all within 1 %, 1 something further off, 2 a tool is missing.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 
 program=$1
 shift

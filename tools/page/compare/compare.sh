@@ -4,6 +4,7 @@
 # Environment: LAB_RUN runs build/sass, NAV is put into the page's head. Times and counters are of
 # what can run here.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 from=$2 to=$3 output=$4
 shift 4
 folder=$(dirname "$0")/..

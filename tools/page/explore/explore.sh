@@ -4,6 +4,7 @@
 # PREVIOUS is the source before this one, or empty; OUTPUT the page, or - for the record itself.
 # Environment: LAB_SHOW prints machine code, NAV is put into the page's head.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 stage=$2 source=$3 previous=$4 library=$5 output=$6
 shift 6
 folder=$(dirname "$0")/..

@@ -3,6 +3,7 @@
 # ROOT is the way from the page to the site's first one, such as ../ or nothing. Links to Markdown
 # lead to its page, links to a stage's source into its explorer, at the line if they name one.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 markdown=$1 file=$2 output=$3 root=$4
 folder=$(dirname "$0")/..
 scratch=$(mktemp -d)

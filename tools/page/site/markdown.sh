@@ -6,6 +6,7 @@
 # cmark-gfm from PATH, else OUTDIR/bin/cmark-gfm: the same library in a Python package, fetched if
 # need be. What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 if [ $# -ne 1 ] || [ -z "$1" ]; then
     echo "usage: tools/page/site/markdown.sh OUTDIR" >&2
     exit 64

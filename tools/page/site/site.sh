@@ -2,6 +2,7 @@
 # What the site has besides chapters and pages: style, script, images, headers, the results for the
 # chart, the index for the search. Usage: site.sh OUTDIR FILE.md...
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 out=$1
 shift
 folder=$(dirname "$0")/..

@@ -1,0 +1,74 @@
+# The values that the user gives: which are refused, and by which commands.
+
+# What the user gives becomes part of shell commands, so what a shell or make would take for more
+# than a value is refused before either sees it.
+define NEWLINE
+
+
+endef
+SPACE := $(NEWLINE:%=) $(NEWLINE:%=)
+OPEN := (
+CLOSE := )
+UNSAFE := ' " ` \ ; & | < > { } ! \# $$ $(OPEN) $(CLOSE)
+unsafe = $(strip $(foreach c,$(UNSAFE),$(findstring $c,$1))\
+    $(if $(findstring $(NEWLINE),$1),newline))
+$(foreach g,$(MAKECMDGOALS),$(if $(call unsafe,$g),$(error there is no such goal: $g)))
+
+# The variables of the user; a value of those in WORDS has no blanks either.
+WORDS := $(OPTIONS) ARCH FROM TO BR BC WARPS MUTANTS JOBS PEERS LINE INSTR PTX CLEAN BLOCK \
+         KERNEL
+USERS := $(WORDS) RESULTS
+is_given = $(filter-out file undefined default automatic,$(firstword $(origin $1)))
+$(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(call unsafe,$(value $v)),\
+    $(error $v has a character that no value of it has: $(call unsafe,$(value $v))))))
+$(foreach v,$(filter-out D,$(WORDS)),$(if $(call is_given,$v),$(if $(word 2,$(value $v)),\
+    $(error $v must be one word; not '$(value $v)'))))
+
+# make itself would pass over a misspelt variable in silence, such as n=300.
+GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\
+    $(patsubst %:,%,$(firstword $(subst =, ,$v))))))
+$(foreach v,$(GIVEN),$(if $(call unsafe,$v),$(error there is no variable $v: bare make lists them)))
+$(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
+    [[ $$v != *[a-z]* ]] && grep -qw "$$v" Makefile tools/make/*.mk || echo "$$v"; done)),\
+    $(error there is no variable $v: bare make lists them))
+
+# What each command takes; one without a row takes all, and the names alone build. A variable that
+# would change nothing is refused.
+BUILT := D DTYPE CAUSAL ARCH KERNEL
+INPUTS := INIT STRENGTH SEED
+PROBLEM := $(BUILT) $(INPUTS) B H HKV N NKV SCALE LSE LIMIT FORMAT
+CASES := $(BUILT) $(INPUTS) DEVICE GPU LIMIT FORMAT
+LISTED := $(BUILT) FORMAT
+TAKES_run := $(PROBLEM) DEVICE GPU REPS RUNS
+TAKES_counters := $(PROBLEM)
+TAKES_annotate := $(PROBLEM)
+TAKES_explore := $(PROBLEM) BLOCK
+TAKES_compare := $(filter-out FORMAT KERNEL,$(PROBLEM)) FROM TO GPU REPS
+TAKES_site := ARCH
+TAKES_sanitize := $(PROBLEM) DEVICE GPU
+TAKES_validate := $(PROBLEM) GPU
+TAKES_profile := $(PROBLEM) GPU
+TAKES_grid := $(CASES) GRID
+TAKES_fuzz := $(CASES) SECONDS
+TAKES_repeat := $(CASES) RUNS LSE
+TAKES_tune := $(PROBLEM) DEVICE GPU REPS BR BC WARPS
+TAKES_grade := ARCH KERNEL
+TAKES_start := ARCH
+TAKES_mutate := ARCH MUTANTS SEED JOBS
+TAKES_sass := $(LISTED) LINE INSTR PTX CLEAN
+TAKES_count := $(LISTED)
+TAKES_ladder := $(LISTED)
+TAKES_sass-ladder := $(LISTED)
+TAKES_sass-diff := $(LISTED) FROM TO
+TAKES_check-sass := $(BUILT)
+TAKES_ptx := $(BUILT)
+TAKES_stage := $(BUILT)
+TAKES_test := ARCH
+TAKES_diff := FROM TO
+TAKES_plot := RESULTS
+TAKES_trace := N D BC CAUSAL SEED
+takes = $(if $(filter undefined,$(origin TAKES_$1)),$(USERS),$(TAKES_$1))
+COMMANDS := $(filter-out stage%,$(MAKECMDGOALS))
+TAKEN := $(sort $(foreach g,$(or $(COMMANDS),$(if $(MAKECMDGOALS),stage,help)),$(call takes,$g)))
+$(foreach v,$(filter-out $(TAKEN),$(filter $(USERS),$(GIVEN))),$(error \
+    make $(or $(COMMANDS),$(MAKECMDGOALS)) does not take $v; it takes $(TAKEN)))

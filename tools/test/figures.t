@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The figures of README.md and notes/trust.md that notes.t does not compare, with their sources.
+
+Catches: a speed, a ratio or a number of lines in the README that its source does not have; a number
+of cases, lengths or planted bugs in trust.md that is no longer so; a figure that has left the page
+without leaving this list.
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBER = re.compile(r"[\d.]+")
+results = []
+
+
+def ok(passed, description, note=""):
+    results.append(bool(passed))
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {description}")
+    if not passed and note:
+        print("# " + note.replace("\n", "\n# "))
+
+
+def read(path):
+    return (ROOT / path).read_text()
+
+
+def cells_of(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def same(shown, source):
+    """Whether `shown` is the source's number, rounded to the digits that are shown."""
+    digits = len(shown.partition(".")[2])
+    return abs(float(shown) - float(source)) <= 0.5001 * 10 ** -digits
+
+
+def compare(description, shown, source):
+    ok(source is not None and same(shown, source), f"{description}: {shown}",
+       f"the source has {source}")
+
+
+# ---- README: the ladder --------------------------------------------------------------------------
+readme = read("README.md")
+ladder = {match[1]: (match[2], match[3]) for match in re.finditer(
+    r"^(\d\d)_\w+ +[\d.]+ +[\d.]+ +[\d.]+% +([\d.]+) +[\d.]+% +(?:([\d.]+)x|-)",
+    read("notes/results/h200.md"), re.M)}
+stages = sorted((ROOT / "stages").glob("[0-9][0-9]_*/kernel.cu"))
+rows = {match[1]: cells_of(match[0]) for match in
+        re.finditer(r"^\| \[(\d\d) \w+\]\(stages/.*$", readme, re.M)}
+ok(sorted(rows) == [path.parent.name[:2] for path in stages], "the README lists every stage")
+for path in stages:
+    number = path.parent.name[:2]
+    _, _, lines, speed, before = rows[number]
+    measured = ladder.get(number, (None, None))
+    compare(f"README, lines of {number}", lines, len(path.read_text().splitlines()))
+    compare(f"README, TFLOP/s of {number}", speed, measured[0])
+    if number != "01":
+        compare(f"README, {number} over the stage before", before, measured[1])
+
+
+# ---- README: the peers ---------------------------------------------------------------------------
+def over(peer, stage, column, path="notes/results/nvidia_h200.md"):
+    """The mean or the least over all cells of one stage over a peer."""
+    section = read(path).partition(f"## Stages over {peer}\n")[2].partition("\n## ")[0]
+    table = [cells_of(line) for line in section.splitlines() if line.startswith("|")]
+    found = [row for row in table if row[0].startswith(f"**{stage}_")]
+    return NUMBER.match(found[0][table[0].index(column)].strip("*"))[0] if found else None
+
+
+head = cells_of(re.search(r"^\| \| over .*$", readme, re.M)[0])
+peers = [cell.removeprefix("over ") for cell in head[1:]]
+for line, stage, column in [("11 first_maxima", "11", "mean"), ("16 persistent", "16", "mean"),
+                            ("16, least of 24", "16", "least")]:
+    cells = cells_of(re.search(rf"^\| {line} \|.*$", readme, re.M)[0])
+    for peer, shown in zip(peers, cells[1:]):
+        compare(f"README, {line} over {peer}", shown, over(peer, stage, column))
+mean, least = re.search(r"Over FlashAttention-3, 16 persistent is ([\d.]+), at least ([\d.]+)",
+                        readme).groups()
+STAGE16 = "notes/results/nvidia_h200_stage16.md"
+compare("README, 16 over FlashAttention-3", mean, over("FlashAttention-3", "16", "mean", STAGE16))
+compare("README, at least", least, over("FlashAttention-3", "16", "least", STAGE16))
+
+
+# ---- trust.md ------------------------------------------------------------------------------------
+def source_of(name):
+    """The harness's or the tools' file of this name, wherever it is."""
+    return next(path for path in sorted(ROOT.glob(f"common/**/{name}"))).read_text()
+
+
+def elements(text, array):
+    return len(re.search(rf"{array}\[\] = \{{([^}}]*)\}}", text)[1].split(","))
+
+
+def constant(text, name):
+    return int(re.search(rf"\b{name} = (\d+)", text)[1])
+
+
+grid, repeat, variants = source_of("grid.c"), source_of("repeat.c"), 8
+small = elements(grid, "small_lengths")
+small_grid = variants * small ** 2 + 2 * constant(grid, "LONG_SHAPES")
+bugs = len(list((ROOT / "tools/ptxsim").glob("**/bugs/*.cu")))
+mutants, killed = (cells_of(re.search(r"^\| all \|.*$", read("notes/results/mutants.md"), re.M)[0])
+                   [i] for i in (1, 2))
+trust = " ".join(read("notes/trust.md").split())
+for description, pattern, source in [
+        ("lengths of the grid", r"all pairs of (\d+) lengths", elements(grid, "full_lengths")),
+        ("combinations of heads", r"(\d+) combinations of batch and heads",
+         constant(grid, "COMBINATIONS")),
+        ("variants", r"batch and heads, (\d+) variants", variants),
+        ("lengths without a GPU", r"\| (\d+) lengths; copies that land", small),
+        ("cases of the small grid", r"small grid twice for every stage \((\d+) cases", small_grid),
+        ("cases of repeat", r"\| (\d+) cases per stage, each 100 times",
+         variants * constant(repeat, "SHAPES")),
+        ("planted bugs", r"(\d+) kernels with one planted bug each", bugs),
+        ("mutants", r"make mutate` \| - \| (\d+) mistakes", mutants),
+        ("survivors", r"survivors, each explained in writing; not explained \| (\d+), 0",
+         int(mutants) - int(killed))]:
+    found = re.search(pattern, trust)
+    ok(found, f"trust.md says something of the {description}", f"nothing is like {pattern}")
+    if found:
+        compare(f"trust.md, {description}", found[1], source)
+
+print(f"1..{len(results)}")
+sys.exit(0 if all(results) else 1)
