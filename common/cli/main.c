@@ -7,6 +7,7 @@
 #include "cli/bench.h"
 #include "cli/fuzz.h"
 #include "cli/grid.h"
+#include "cli/refusal.h"
 #include "cli/repeat.h"
 #include "cli/run.h"
 #include "device/counters.h"
@@ -35,16 +36,17 @@ static const Command *find_command(const char *name) {
     return NULL;
 }
 
-/* True unless the device cannot run the stage. A stage that cannot be opened counts as one that
- * runs: the command itself will say what is wrong. */
+/* True unless the device cannot run the stage. A stage that cannot be opened or refuses what it may
+ * not counts as one that runs: the command itself will say what is wrong. */
 static bool runs_here(const char *folder, const Problem *problem, const Device *device) {
     Stage stage;
     StageResources resources;
     Error error;
     if (!stage_open(folder, problem, &stage, &error)) return true;
-    const bool fits = stage_fits(&stage, &problem->shape, device, &resources, &error);
+    const bool runs = stage_fits(&stage, problem, device, &resources, &error) ||
+                      error.status == STATUS_FAIL;
     stage_close(&stage);
-    return fits;
+    return runs;
 }
 
 /* Takes the stages that run here out of the arguments, which are then the simulator's. Returns how

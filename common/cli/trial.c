@@ -1,5 +1,6 @@
 #include "cli/trial.h"
 
+#include "cli/refusal.h"
 #include "device/simulator.h"
 #include "truth/bits.h"
 #include "truth/explain.h"
@@ -106,6 +107,10 @@ static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *wor
                              Error *error) {
     const size_t bytes = stage->workspace_bytes(&trial->problem.shape);
     *workspace = (Buffer){0};
+    if (workspace_excessive(&trial->problem, bytes))
+        return error_set(error, STATUS_FAIL,
+                         "it wants a workspace of %zu bytes, more than S and P have in fp32",
+                         bytes);
     return (bytes == 0 || fits(bytes, "its workspace", error)) &&
            buffer_create("the workspace", bytes, workspace, error) &&
            buffer_fill_nan(workspace, error);
@@ -166,7 +171,7 @@ static void restore(Trial *trial) {
 /* Asks for the stage's resources. STATUS_SKIP if the device is lost or cannot run the stage. */
 static bool runs_here(const Trial *trial, Result *result, Error *error) {
     result->resources = (StageResources){-1, -1, -1, -1};
-    return device_usable(error) && stage_fits(&result->stage, &trial->problem.shape, trial->device,
+    return device_usable(error) && stage_fits(&result->stage, &trial->problem, trial->device,
                                               &result->resources, error);
 }
 

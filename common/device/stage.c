@@ -52,7 +52,7 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
-static StageResources resources_of(const Stage *stage, bool simulated) {
+StageResources stage_resources(const Stage *stage, bool simulated) {
     StageResources most = {-1, -1, -1, -1};
     for (const AttentionKernel *kernel = stage->kernels; kernel->name; kernel++) {
         struct cudaFuncAttributes attributes;
@@ -68,17 +68,6 @@ static StageResources resources_of(const Stage *stage, bool simulated) {
         most.spill_bytes = larger(most.spill_bytes, (int)attributes.localSizeBytes);
     }
     return most;
-}
-
-bool stage_fits(const Stage *stage, const AttentionProblem *shape, const Device *device,
-                StageResources *resources, Error *error) {
-    *resources = resources_of(stage, device->simulated);
-    const char *unsupported = stage->supports(shape, device->compute_capability);
-    if (unsupported) return error_set(error, STATUS_SKIP, "%s", unsupported);
-    if (resources->shared_bytes <= device->block_shared_bytes) return true;
-    return error_set(error, STATUS_SKIP,
-                     "a block needs %d bytes of shared memory, and the device has %d",
-                     resources->shared_bytes, device->block_shared_bytes);
 }
 
 void stage_close(Stage *stage) {

@@ -33,10 +33,8 @@ void stage_name(const char *folder, Stage *stage);
  * not there or does not load: STATUS_FAIL. */
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error);
 
-/* Fills `resources`. False, STATUS_SKIP and why if the device cannot run the stage: because the
- * stage says so, or because its blocks do not fit. */
-bool stage_fits(const Stage *stage, const AttentionProblem *shape, const Device *device,
-                StageResources *resources, Error *error);
+/* Of the simulator's PTX, registers and spills are not known. */
+StageResources stage_resources(const Stage *stage, bool simulated);
 
 void stage_close(Stage *stage);
 

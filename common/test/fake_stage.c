@@ -23,6 +23,8 @@ enum {
     BUG_LAUNCH,          /* the launch returns an error */
     BUG_UNSUPPORTED,     /* not on this device */
     BUG_WORKSPACE,       /* asks for more memory than there is */
+    BUG_REFUSES,         /* refuses odd lengths, which the contract has */
+    BUG_REFUSES_ALL,     /* refuses every problem on every device */
     BUG_WORKSPACE_GUARD, /* writes one byte before its workspace */
     BUG_SHARED,          /* its blocks need more shared memory than the device has */
     BUG_HANG,            /* never ends */
@@ -96,9 +98,10 @@ const AttentionKernel attention_kernels[] = {
     {"fake", &not_a_kernel, 128, BUG == BUG_SHARED ? 2 << 20 : 512}, {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    (void)p;
-    return BUG == BUG_UNSUPPORTED && compute_capability != 120 ? "needs compute capability 12.0"
-                                                               : NULL;
+    if (BUG == BUG_UNSUPPORTED && compute_capability != 120) return "needs compute capability 12.0";
+    if (BUG == BUG_REFUSES && p->seq_kv % 2) return "needs an even number of keys";
+    if (BUG == BUG_REFUSES_ALL) return "has no time";
+    return NULL;
 }
 
 size_t attention_workspace_bytes(const AttentionProblem *p) {

@@ -7,7 +7,8 @@
 . "$(dirname "$0")/../../test/fake.sh"
 
 build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
-    11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input ||
+    11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input \
+    17_refuses 18_refuses_all ||
     { echo "Bail out! the programs do not build"; exit 1; }
 small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
@@ -49,11 +50,16 @@ exits 1 "a launch that fails" 'attention_launch: cudaErrorInvalidValue'
 # ---- several stages: one does not stop or taint another ------------------------------------------
 run attention run "${small[@]}" 04_guard 10_fault 12_unsupported 13_workspace 01_none
 exits 1 "a right stage after faulty ones" '12_unsupported' 'SKIP: needs compute capability 12.0' \
-    'its workspace needs 1125899906842624 bytes'
+    'FAIL: it wants a workspace of 1125899906842624 bytes'
 grep -q '^01_none .*PASS$' "$work/out"
 verdict $? "and it passes"
 run attention run "${small[@]}" 12_unsupported 01_none
 exits 0 "a skip among passes" SKIP PASS
+run attention run "${small[@]}" NKV=41 17_refuses
+exits 1 "a problem refused for no reason of the contract's" \
+    'FAIL: it refuses this problem ("needs an even number of keys")'
+run attention run "${small[@]}" 18_refuses_all
+exits 1 "every problem refused" 'FAIL: it refuses this problem ("has no time")'
 run attention run "${small[@]}" DEVICE=gpu 12_unsupported
 exits 2 "nothing but skips" 'needs compute capability 12.0'
 run attention run "${small[@]}" DEVICE=gpu 15_shared
@@ -161,6 +167,8 @@ cell=(GRID=small D=128 DTYPE=fp16 CAUSAL=1)
 run attention grid "${cell[@]}" INIT=normal 01_none 12_unsupported
 exits 0 "grid of a right stage" '01_none                     49 cases, 0 failed' \
     '49 skipped' 'SKIP: needs compute capability 12.0'
+run attention grid "${cell[@]}" INIT=normal 17_refuses
+exits 1 "grid of a stage that refuses half of it" 'FAIL 17_refuses: it refuses this problem'
 run attention grid "${cell[@]}" INIT=large 07_head
 exits 1 "grid finds the wrong KV head" 'repeat: attention run B='
 repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)

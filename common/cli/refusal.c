@@ -1,0 +1,55 @@
+#include "cli/refusal.h"
+
+#include <limits.h>
+
+enum {
+    LEAST_ELEMENTS = 256, /* of S or O that a block computes: fewer would be a wasted launch */
+    COUNTERS = 1 << 20,   /* bytes of a workspace that do not depend on the problem */
+};
+
+static const int capabilities[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+
+/* The smallest problem of all: who refuses it refuses the device. */
+static bool refuses_device(const Stage *stage, const Problem *problem, int compute_capability) {
+    const AttentionProblem smallest = {.batch = 1,
+                                       .heads = 1,
+                                       .kv_heads = 1,
+                                       .seq_q = 1,
+                                       .seq_kv = 1,
+                                       .scale = problem->shape.scale};
+    bool runs_somewhere = false;
+    for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
+        runs_somewhere |= !stage->supports(&smallest, capabilities[i]);
+    return runs_somewhere && stage->supports(&smallest, compute_capability);
+}
+
+/* Elements of S or of O, whichever are more. */
+static double elements(const Problem *problem) {
+    const int columns = problem->shape.seq_kv > problem->d ? problem->shape.seq_kv : problem->d;
+    return (double)problem_rows(problem) * columns;
+}
+
+bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,
+                   Error *error) {
+    const char *why = stage->supports(&problem->shape, compute_capability);
+    if (!why) return true;
+    if (refuses_device(stage, problem, compute_capability) ||
+        elements(problem) / LEAST_ELEMENTS > INT_MAX)
+        return error_set(error, STATUS_SKIP, "%s", why);
+    return error_set(error, STATUS_FAIL,
+                     "it refuses this problem (\"%s\"), and the contract has no such limit", why);
+}
+
+bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
+                StageResources *resources, Error *error) {
+    *resources = stage_resources(stage, device->simulated);
+    if (!stage_accepts(stage, problem, device->compute_capability, error)) return false;
+    if (resources->shared_bytes <= device->block_shared_bytes) return true;
+    return error_set(error, STATUS_SKIP,
+                     "a block needs %d bytes of shared memory, and the device has %d",
+                     resources->shared_bytes, device->block_shared_bytes);
+}
+
+bool workspace_excessive(const Problem *problem, size_t bytes) {
+    return (double)bytes > 16 * elements(problem) + COUNTERS;
+}

@@ -1,0 +1,23 @@
+/* When a stage may refuse a problem. Contract: any lengths, any heads; so a stage that refuses what
+ * it finds hard has failed. */
+#ifndef REFUSAL_H
+#define REFUSAL_H
+
+#include "device/stage.h"
+
+/* Whether the stage computes the problem on a device of this compute capability. False: *error says
+ * why not, with STATUS_SKIP if the contract knows the reason (the stage runs on other devices and
+ * on none of this capability, or the problem may need more than 2^31 - 1 blocks), else with
+ * STATUS_FAIL. */
+bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,
+                   Error *error);
+
+/* The same, and whether its blocks fit the device: STATUS_SKIP if not. Fills `resources`. */
+bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
+                StageResources *resources, Error *error);
+
+/* Whether `bytes` of workspace are more than any stage may ask for: fp32 scores and probabilities
+ * of everything, and some for counters. */
+bool workspace_excessive(const Problem *problem, size_t bytes);
+
+#endif

@@ -1,0 +1,62 @@
+/* Which refusals of a stage the contract knows. Catches: a stage that leaves out what is hard and
+ * passes; one that a GPU cannot run, or a launch of 2^31 blocks, taken for a failure. */
+#include "cli/refusal.h"
+#include "test/tap.h"
+
+#include <limits.h>
+
+static const char *never(const AttentionProblem *p, int capability) {
+    (void)p, (void)capability;
+    return NULL;
+}
+
+static const char *other_device(const AttentionProblem *p, int capability) {
+    (void)p;
+    return capability == 90 ? NULL : "needs compute capability 9.0";
+}
+
+static const char *any_device(const AttentionProblem *p, int capability) {
+    (void)p, (void)capability;
+    return "no";
+}
+
+static const char *odd_lengths(const AttentionProblem *p, int capability) {
+    (void)capability;
+    return p->seq_q > 1 && p->seq_q % 2 ? "odd" : NULL;
+}
+
+static const char *many_blocks(const AttentionProblem *p, int capability) {
+    (void)capability;
+    return (long long)p->batch * p->heads * p->seq_q > 1 << 20 ? "too many blocks" : NULL;
+}
+
+typedef const char *(*Supports)(const AttentionProblem *problem, int capability);
+
+static Problem problem_of(int batch, int heads, int seq_q, int seq_kv) {
+    return (Problem){.shape = {batch, heads, 1, seq_q, seq_kv, 1}, .d = 64, .type = TYPE_FP16};
+}
+
+/* STATUS_PASS: accepted. */
+static Status asked(Supports supports, Problem problem, int capability) {
+    const Stage stage = {.supports = supports};
+    Error error;
+    return stage_accepts(&stage, &problem, capability, &error) ? STATUS_PASS : error.status;
+}
+
+int main(void) {
+    const Problem small = problem_of(1, 2, 33, 40);
+    ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
+    ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");
+    ok(asked(other_device, small, 90) == STATUS_PASS, "and runs on its own");
+    ok(asked(any_device, small, 90) == STATUS_FAIL, "one that no device runs has failed");
+    ok(asked(odd_lengths, small, 90) == STATUS_FAIL, "no length may be refused");
+    ok(asked(odd_lengths, problem_of(1, 2, 34, 40), 90) == STATUS_PASS, "the others run");
+    ok(asked(many_blocks, problem_of(4, 16, 1 << 16, 1 << 16), 90) == STATUS_FAIL, "nor 2^22 rows");
+    ok(asked(many_blocks, problem_of(1 << 10, 1 << 10, 1 << 11, 64), 90) == STATUS_FAIL,
+       "nor 2^31 rows of 64 elements");
+    ok(asked(many_blocks, problem_of(1 << 12, 1 << 12, 1 << 10, 64), 90) == STATUS_SKIP,
+       "2^34 rows, which may be 2^31 blocks, may be");
+    ok(!workspace_excessive(&small, 16 * 2 * 33 * 64), "S and P fit into a workspace");
+    ok(workspace_excessive(&small, 2 << 20), "more is excessive");
+    return done_testing();
+}
