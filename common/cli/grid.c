@@ -9,7 +9,10 @@ enum { LISTED_FAILURES = 10 }; /* of a stage */
 static const int full_lengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, 1000};
 static const int small_lengths[] = {1, 2, 17, 64, 65, 129, 200};
 static const Init hard_inits[] = {INIT_TINY,     INIT_EQUAL,    INIT_ZEROS,
-                                  INIT_DOMINANT, INIT_INFINITE, INIT_NAN};
+                                  INIT_DOMINANT, INIT_INFINITE, INIT_NAN,
+                                  INIT_UNIFORM,  INIT_ONEHOT,   INIT_RAMP};
+/* Times 1 / sqrt(d). */
+static const float scales[] = {1, 1, 1, 0.25f, 2};
 /* Strong enough that a P which is made with the maximum of other keys overflows fp16. */
 static const InputChoice model_inputs[] = {
     {INIT_SINK, 12},    {INIT_SINK, 30},    {INIT_PEAKED, 6},   {INIT_LOCAL, 20},
@@ -19,18 +22,20 @@ enum {
     SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],
     HARD_INITS = sizeof hard_inits / sizeof hard_inits[0],
     MODEL_INPUTS = sizeof model_inputs / sizeof model_inputs[0],
+    SCALES = sizeof scales / sizeof scales[0],
     SEVERAL_TILES = 129, /* keys, so that a maximum can be stale */
     COMBINATIONS = 18    /* of batch, heads and kv_heads */
 };
 
-/* Shapes beside the pairs of lengths: long and thin ones, and more heads than the y and the z of a
- * launch grid can count. */
+/* Shapes beside the pairs of lengths: long and thin ones; more heads than the y and the z of a
+ * launch grid can count; more keys than 2^14. */
 static const AttentionProblem more_shapes[] = {
     {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 1, .seq_kv = 10000},
     {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 10000, .seq_kv = 1},
     {.batch = 1, .heads = 65537, .kv_heads = 1, .seq_q = 1, .seq_kv = 2},
-    {.batch = 65537, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = 1}};
-enum { LONG_SHAPES = 2, MORE_SHAPES = 4, BIG_SHAPES = 5 }; /* the long ones come first */
+    {.batch = 65537, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = 1},
+    {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 300, .seq_kv = 20011}};
+enum { LONG_SHAPES = 2, MORE_SHAPES = 5, BIG_SHAPES = 5 }; /* the long ones come first */
 
 /* More than 2^31 elements: Q and O of one head, then of many; K and V of many heads, then of one;
  * scores. */
@@ -48,7 +53,7 @@ static AttentionProblem big_shape(int number, int d) {
 /* batch, heads, kv_heads number 0 .. COMBINATIONS - 1. */
 static void set_heads(int combination, AttentionProblem *shape) {
     enum { HEADS = COMBINATIONS / 3 };
-    static const int heads[HEADS][2] = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 2}};
+    static const int heads[HEADS][2] = {{1, 1}, {2, 1}, {2, 2}, {4, 1}, {6, 2}, {4, 2}};
     shape->batch = combination / HEADS + 1;
     shape->heads = heads[combination % HEADS][0];
     shape->kv_heads = heads[combination % HEADS][1];
@@ -59,12 +64,11 @@ typedef struct Grid {
     GridSize size;
     const int *lengths; /* of which all pairs are shapes, and after them so many more */
     int length_count, more;
-    int done, total; /* cases */
 } Grid;
 
 static int pairs(const Grid *grid) { return grid->length_count * grid->length_count; }
 
-/* Everything but the scale, which the variant has set. */
+/* Everything but the scale, which is there already. */
 static void set_shape(const Grid *grid, int number, int combination, Problem *problem) {
     AttentionProblem shape = {.seq_kv = 1};
     if (grid->size == GRID_BIG) {
@@ -106,6 +110,7 @@ static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape,
     setup.strength = strength(grid, variant, shape, init);
     setup.seed = mix64(setup.seed + (uint64_t)number) >> 33;
     setup.lse = number % 7 != 0;
+    setup.problem.shape.scale *= scales[mix64((uint64_t)number) % SCALES];
     set_shape(grid, shape, shape + 2 * variant + init, &setup.problem);
     return setup;
 }
@@ -113,11 +118,10 @@ static TrialSetup make_case(const Grid *grid, const Problem *problem, int shape,
 /* INIT, if it chooses. Else normal, large and a third one, such as a model makes or a hard one; of
  * these the small grid has one a case, and the big one, which is about indices, always normal. */
 static bool has_init(const Grid *grid, int variant, int shape, int init) {
-    const uint64_t number = (uint64_t)shape * VARIANTS + (uint64_t)variant;
-    const Init hard = hard_inits[mix64(number) % HARD_INITS];
+    const Init hard = hard_inits[(shape + 3 * variant) % HARD_INITS];
     const InputChoice *model = model_input(grid, variant, shape);
     const Init third = model ? model->init : hard;
-    const Init turns[] = {INIT_NORMAL, INIT_LARGE, INIT_NORMAL, hard};
+    const Init turns[] = {INIT_NORMAL, INIT_LARGE, hard, hard};
     if (grid->options->init != OPTION_UNSET) return grid->options->init == init;
     if (grid->size == GRID_BIG) return init == INIT_NORMAL;
     if (grid->size == GRID_SMALL)
@@ -135,33 +139,21 @@ static bool has_case(const Grid *grid, const Problem *problem, int variant, int 
     return has_shape(grid, problem, shape) && has_init(grid, variant, shape, init);
 }
 
-static bool run_variant(Grid *grid, int variant, Cases *cases, Error *error) {
+static bool visit_variant(const Grid *grid, int variant, GridVisit visit, void *context) {
     Problem problem;
     if (!cases_variant(grid->options, variant, &problem)) return true;
     for (int shape = 0; shape < pairs(grid) + grid->more; shape++) {
         for (int init = 0; init < INITS; init++) {
             if (!has_case(grid, &problem, variant, shape, init)) continue;
             const TrialSetup setup = make_case(grid, &problem, shape, variant, init);
-            if (!cases_try(cases, &setup, error)) return false;
-            progress("grid: case %d of %d", ++grid->done, grid->total);
+            if (!visit(&setup, context)) return false;
         }
     }
     return true;
 }
 
-static int count_cases(const Grid *grid) {
-    Problem problem;
-    int count = 0;
-    for (int variant = 0; variant < VARIANTS; variant++) {
-        if (!cases_variant(grid->options, variant, &problem)) continue;
-        for (int i = 0; i < (pairs(grid) + grid->more) * INITS; i++)
-            count += has_case(grid, &problem, variant, i / INITS, i % INITS);
-    }
-    return count;
-}
-
-static Grid make_grid(const Options *options, const Device *device) {
-    const GridSize usual = device->simulated ? GRID_SMALL : GRID_FULL;
+static Grid make_grid(const Options *options, bool simulated) {
+    const GridSize usual = simulated ? GRID_SMALL : GRID_FULL;
     Grid grid = {.options = options, .more = BIG_SHAPES};
     grid.size = options->grid == OPTION_UNSET ? usual : (GridSize)options->grid;
     if (grid.size == GRID_FULL) {
@@ -173,23 +165,48 @@ static Grid make_grid(const Options *options, const Device *device) {
         grid.length_count = SMALL_LENGTHS;
         grid.more = LONG_SHAPES;
     }
-    grid.total = count_cases(&grid);
     return grid;
 }
 
-int grid_command(const Options *options, const Device *device) {
-    Grid grid = make_grid(options, device);
+bool grid_each(const Options *options, bool simulated, GridVisit visit, void *context) {
+    const Grid grid = make_grid(options, simulated);
+    for (int variant = 0; variant < VARIANTS; variant++)
+        if (!visit_variant(&grid, variant, visit, context)) return false;
+    return true;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+typedef struct Run {
     Cases cases;
     Error error;
-    if (!options_no_shape(options, "grid", &error) ||
-        (grid.size == GRID_BIG && device->simulated &&
-         !error_set(&error, STATUS_SKIP, "GRID=big: its tensors are too large to simulate")))
-        return error_exit(&error);
-    cases_begin(options, device, &cases);
-    cases.patience = LISTED_FAILURES;
-    cases.thorough = true;
-    cases.failed = cases_print_failure;
-    for (int variant = 0; variant < VARIANTS; variant++)
-        if (!run_variant(&grid, variant, &cases, &error)) return error_exit(&error);
-    return cases_end(&cases);
+    int done, total;
+} Run;
+
+static bool count_case(const TrialSetup *setup, void *context) {
+    (void)setup;
+    ((Run *)context)->total++;
+    return true;
+}
+
+static bool try_case(const TrialSetup *setup, void *context) {
+    Run *run = context;
+    if (!cases_try(&run->cases, setup, &run->error)) return false;
+    progress("grid: case %d of %d", ++run->done, run->total);
+    return true;
+}
+
+int grid_command(const Options *options, const Device *device) {
+    Run run = {.done = 0};
+    if (!options_no_shape(options, "grid", &run.error) ||
+        (options->grid == GRID_BIG && device->simulated &&
+         !error_set(&run.error, STATUS_SKIP, "GRID=big: its tensors are too large to simulate")))
+        return error_exit(&run.error);
+    cases_begin(options, device, &run.cases);
+    run.cases.patience = LISTED_FAILURES;
+    run.cases.thorough = true;
+    run.cases.failed = cases_print_failure;
+    grid_each(options, device->simulated, count_case, &run);
+    if (!grid_each(options, device->simulated, try_case, &run)) return error_exit(&run.error);
+    return cases_end(&run.cases);
 }

@@ -1,0 +1,107 @@
+/* What the grid covers, as a set: for each of its properties, every value that must occur, in every
+ * variant. Catches: a grid with one length, with normal inputs alone, with one group, always with
+ * LSE, always with the usual scale; a case that is there and is not run. */
+#include "cli/cases.h"
+#include "cli/grid.h"
+#include "test/tap.h"
+
+#include <math.h>
+
+enum { LENGTHS = 1024, GROUPS = 16 };
+
+/* What occurred, of one variant. */
+typedef struct Seen {
+    int cases;
+    bool init[INITS];
+    bool batch[4], group[GROUPS], grouped_heads, scaled_down, scaled_up;
+    bool with_lse, without_lse;
+    bool rows_without_keys, long_keys, long_rows, beyond_16384, many_heads;
+    bool pair[LENGTHS][LENGTHS];
+    double strongest;
+} Seen;
+
+static Seen seen[VARIANTS];
+
+static int variant_of(const Problem *p) {
+    return (p->d == 128) | (p->type == TYPE_BF16) << 1 | p->causal << 2;
+}
+
+static bool see(const TrialSetup *setup, void *unused) {
+    const Problem *p = &setup->problem;
+    const AttentionProblem *s = &p->shape;
+    Seen *of = &seen[variant_of(p)];
+    const float scale = s->scale / problem_scale(p->d);
+    (void)unused;
+    of->cases++;
+    of->init[setup->init] = true;
+    if (s->batch < 4) of->batch[s->batch] = true;
+    if (s->heads / s->kv_heads < GROUPS) of->group[s->heads / s->kv_heads] = true;
+    of->grouped_heads |= s->kv_heads > 1 && s->heads > s->kv_heads;
+    of->scaled_down |= scale < 1;
+    of->scaled_up |= scale > 1;
+    *(setup->lse ? &of->with_lse : &of->without_lse) = true;
+    of->rows_without_keys |= p->causal && s->seq_q > s->seq_kv;
+    of->long_keys |= s->seq_kv >= 10000;
+    of->long_rows |= s->seq_q >= 10000;
+    of->beyond_16384 |= s->seq_kv > 16384;
+    of->many_heads |= s->heads > 65535;
+    if (s->seq_q < LENGTHS && s->seq_kv < LENGTHS) of->pair[s->seq_q][s->seq_kv] = true;
+    of->strongest = fmax(of->strongest, setup->strength);
+    return true;
+}
+
+static void look(int grid, const char *argument) {
+    Options options;
+    Error error;
+    char copy[40];
+    char *const arguments[] = {copy};
+    memset(seen, 0, sizeof seen);
+    snprintf(copy, sizeof copy, "%s", argument);
+    ok(options_parse(1, arguments, &options, &error), "%s", argument);
+    options.grid = grid;
+    grid_each(&options, false, see, NULL);
+}
+
+#define EVERY(condition, ...)                                        \
+    do {                                                             \
+        bool all = true;                                             \
+        for (int v = 0; v < VARIANTS; v++) all = all && (condition); \
+        ok(all, __VA_ARGS__);                                        \
+    } while (0)
+
+/* What both grids have. */
+static void check_both(const char *grid, const int lengths[], int count) {
+    for (int i = 0; i < INITS; i++)
+        EVERY(seen[v].init[i], "%s: INIT=%s in every variant", grid, init_name((Init)i));
+    for (int b = 1; b <= 3; b++) EVERY(seen[v].batch[b], "%s: batch %d", grid, b);
+    for (int g = 1; g <= 4; g++) EVERY(seen[v].group[g], "%s: groups of %d heads", grid, g);
+    EVERY(seen[v].grouped_heads, "%s: groups with several KV heads", grid);
+    EVERY(seen[v].scaled_down && seen[v].scaled_up, "%s: smaller and larger scales", grid);
+    EVERY(seen[v].with_lse && seen[v].without_lse, "%s: with and without LSE", grid);
+    EVERY(seen[v].strongest >= 100 || v < 0, "%s: a STRENGTH of 100", grid);
+    EVERY(!(v & 4) || seen[v].rows_without_keys, "%s: causal rows without keys", grid);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (!seen[0].pair[lengths[i]][lengths[j]])
+                ok(false, "%s: %d x %d", grid, lengths[i], lengths[j]);
+    EVERY(memcmp(seen[v].pair, seen[0].pair, sizeof seen[v].pair) == 0,
+          "%s: the same lengths in every variant", grid);
+}
+
+int main(void) {
+    static const int full[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, 1000};
+    static const int small[] = {1, 2, 17, 64, 65, 129, 200};
+    look(GRID_SMALL, "SEED=1");
+    check_both("small", small, sizeof small / sizeof *small);
+    ok(seen[0].long_keys && seen[0].long_rows, "small: 10000 keys, and 10000 rows");
+    look(GRID_FULL, "SEED=1");
+    check_both("full", full, sizeof full / sizeof *full);
+    EVERY(seen[v].long_keys && seen[v].long_rows, "full: 10000 keys, and 10000 rows");
+    EVERY(seen[v].beyond_16384, "full: more than 16384 keys");
+    EVERY(seen[v].many_heads, "full: more heads than a launch grid's y can count");
+    look(GRID_FULL, "INIT=onehot");
+    EVERY(seen[v].init[INIT_ONEHOT] && !seen[v].init[INIT_NORMAL], "INIT chooses");
+    look(GRID_SMALL, "D=64");
+    ok(seen[0].cases && !seen[1].cases, "D chooses");
+    return done_testing();
+}
