@@ -184,7 +184,7 @@ sass-baseline: $(BASELINE) $(LAB)
 	@tools/sass/baseline.sh $(BASELINE) >build/sass_counts.md
 	@mv build/sass_counts.md notes/results/ && echo notes/results/sass_counts.md
 
-check-sass: $(SIGNED) $(LAB)
+check-sass: $(SIGNED) $(PROGRAMS) $(LAB)
 	@$(LAB_RUN) check $(SIGNED)
 
 sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)

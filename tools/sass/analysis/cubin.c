@@ -257,5 +257,6 @@ void module_close(Module *module) {
     listing_free(&module->listing);
     free(module->text);
     free(module->ptx);
+    free(module->counters);
     *module = (Module){0};
 }

@@ -26,6 +26,7 @@ typedef struct Module {
     char compiler[MODULE_NAME_SIZE]; /* "13.0.88"; "unknown" */
     const char *source;              /* of the kernels; NULL without line information */
     char *ptx;                       /* the PTX text, NULL unless asked for and there */
+    char *counters;                  /* of simulated.h; NULL until a signature asks for them */
     Kernel *kernel;                  /* in the order of the stage's launches, else of the file */
     int kernels;
     Listing listing;

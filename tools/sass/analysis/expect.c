@@ -2,6 +2,7 @@
 
 #include "analysis/classes.h"
 #include "list.h"
+#include "analysis/simulated.h"
 
 #include <ctype.h>
 
@@ -88,6 +89,14 @@ static bool read_quantity(Reader *reader, double *value) {
     return false;
 }
 
+/* A counter of the simulator. */
+static bool read_counter(Reader *reader, double *value) {
+    if (!is_counter(reader->word)) return false;
+    if (!counter_value(reader->module->counters, reader->word, value))
+        fail(reader, "the simulator has not counted");
+    return true;
+}
+
 static bool read_constant(const Reader *reader, double *value) {
     for (int i = reader->constants - 1; i >= 0; i--)
         if (is(reader, reader->constant[i].name)) {
@@ -163,7 +172,8 @@ static double read_factor(Reader *reader, int depth) {
     if (isdigit((unsigned char)reader->word[0])) {
         value = strtod(reader->word, &end);
         if (*end) fail(reader, "this is not a number:");
-    } else if (!read_quantity(reader, &value) && !read_constant(reader, &value))
+    } else if (!read_quantity(reader, &value) && !read_counter(reader, &value) &&
+               !read_constant(reader, &value))
         return read_selection(reader);
     advance(reader);
     return value;

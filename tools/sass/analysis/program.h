@@ -1,4 +1,4 @@
-/* Running the disassembler. */
+/* Running the disassembler and the simulator. */
 #ifndef SASS_PROGRAM_H
 #define SASS_PROGRAM_H
 

@@ -1,6 +1,7 @@
 /* The language of signatures. Catches: an assertion that holds although it should not or the other
  * way round, a scope that is passed over, a mistake in a line that nobody mentions. */
 #include "analysis/expect.h"
+#include "analysis/simulated.h"
 #include "test/sample.h"
 #include "test/tap.h"
 
@@ -24,11 +25,16 @@ static const char code[] = KERNEL("first") "LDG.E R1, [R2.64]\n"
                                            "NOP\n" KERNEL("second") "MUFU.EX2 R1, R2\n"
                                                                     "EXIT\n";
 
+/* What the simulator counted. */
+static const char *counters = "{\"stage\":7,\"counters\":{\"barriers\":12,\"shared_load_units\":55,"
+                              "\"shared_load_ideal_units\":50,\"shared_store_units\":null}}";
+
 /* Evaluates a signature: how many of its assertions hold, -1 if it is refused. */
 static int holding(const char *lines, int *assertions, Error *error) {
     char text[512];
     Signature signature;
     Module module = sample_code(code);
+    module.counters = counters ? strdup(counters) : NULL;
     snprintf(text, sizeof text, "%s", lines);
     const bool read = signature_read(text, "expect.sass", &module, &signature, error);
     const int result = read ? signature.holding : -1;
@@ -128,6 +134,19 @@ static void test_order(void) {
     holds("loop MUFU.EX2 after first MUFU.EX2 == 2");
 }
 
+static void test_counters(void) {
+    holds("shared_load_units <= 1.1 * shared_load_ideal_units");
+    fails("shared_load_units == shared_load_ideal_units");
+    holds("barriers == 12");
+    refused("shared_store_units == 1",
+            "expect.sass:1: the simulator has not counted 'shared_store_units'");
+    counters = NULL;
+    refused("barriers == 12", "expect.sass:1: the simulator has not counted 'barriers'");
+    ok(asks_for_counters("kernels == 1\nLDS == 2 * barriers\n"), "a signature asks for a counter");
+    ok(!asks_for_counters("# barriers\nLDS == 2 # barriers\nmy_barriers = 1\n"),
+       "comments and other names do not");
+}
+
 static void test_mistakes(void) {
     refused("", "expect.sass:1: nothing is asserted by ''");
     refused("sm_90a: LDS > 0", "expect.sass:1: nothing is asserted by ''");
@@ -152,6 +171,7 @@ int main(void) {
     test_arithmetic();
     test_scopes();
     test_order();
+    test_counters();
     test_mistakes();
     return done_testing();
 }
