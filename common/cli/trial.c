@@ -2,6 +2,7 @@
 
 #include "cli/refusal.h"
 #include "device/simulator.h"
+#include "device/stage_launch.h"
 #include "truth/bits.h"
 #include "truth/explain.h"
 
@@ -49,7 +50,10 @@ static bool upload(Trial *trial, Error *error) {
 
 static void free_buffers(Trial *trial) {
     Buffer *const buffers[] = {&trial->Q, &trial->K, &trial->V, &trial->O, &trial->LSE};
-    for (int i = 0; i < 5; i++) buffer_free(buffers[i]);
+    for (int i = 0; i < TENSORS; i++) {
+        buffer_free(buffers[i]);
+        buffer_free(&trial->moved[i]);
+    }
 }
 
 static bool create_outputs(const TrialSetup *setup, uint16_t **O, float **LSE, Error *error) {
@@ -74,23 +78,23 @@ bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, E
     return created;
 }
 
-static bool launch(const Trial *trial, const Stage *stage, const Buffer *workspace, Error *error) {
-    const cudaError_t code =
-        stage->launch(&trial->problem.shape, &trial->tensors, workspace->data, NULL);
-    if (trial->device->simulated && code == cudaErrorLaunchTimeout)
-        return error_set(error, STATUS_SKIP,
-                         "too large to simulate: choose a smaller B, H, N or NKV");
-    return cuda_ok(code, "attention_launch", __FILE__, __LINE__, error) &&
+/* Outputs full of NaN, and a workspace that is never twice the same: nobody may rely on what is in
+ * it. */
+static bool make_dirty(const Trial *trial, const Buffer *workspace, int run, Error *error) {
+    static const unsigned char dirt[] = {0xff, 0x5a, 0x00, 0xa5};
+    return buffer_fill_nan(&trial->O, error) && buffer_fill_nan(&trial->LSE, error) &&
+           buffer_fill(workspace, dirt[run % (int)sizeof dirt], error) &&
            device_wait(trial->device, error);
 }
 
-/* One launch with NaN in the outputs before it and everything it wrote read back after it. */
+/* One launch with dirty outputs before it and everything it wrote read back after it. */
 static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, int run,
                         Result *result, Error *error) {
     if (trial->runs > 1) simulator_vary(run - 1);
-    if (!buffer_fill_nan(&trial->O, error) || !buffer_fill_nan(&trial->LSE, error)) return false;
+    if (!make_dirty(trial, workspace, run - 1, error)) return false;
     counters_reset();
-    const bool ran = launch(trial, stage, workspace, error);
+    const bool ran = launch_whole(stage, &trial->problem, &trial->tensors, workspace->data,
+                                  trial->device, error);
     result->counted = counters_read(&result->counters);
     const Buffer *const buffers[] = {&trial->Q, &trial->K,   &trial->V,
                                      &trial->O, &trial->LSE, workspace};
@@ -112,8 +116,7 @@ static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *wor
                          "it wants a workspace of %zu bytes, more than S and P have in fp32",
                          bytes);
     return (bytes == 0 || fits(bytes, "its workspace", error)) &&
-           buffer_create("the workspace", bytes, workspace, error) &&
-           buffer_fill_nan(workspace, error);
+           buffer_create("the workspace", bytes, workspace, error);
 }
 
 static void compare(Trial *trial, FILE *explain, Result *result) {
@@ -127,6 +130,31 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
 }
 
+/* ---- Other addresses ------------------------------------------------------------------------- */
+
+/* The same inputs at other addresses; at those of before there is NaN, so a stage that remembers
+ * them, in a tensor map for one, gives NaN or nothing. Where the device has no memory for both, the
+ * tensors stay. */
+static bool move_tensors(Trial *trial, Error *error) {
+    Buffer *const now[] = {&trial->Q, &trial->K, &trial->V, &trial->O, &trial->LSE};
+    Buffer before[TENSORS];
+    size_t available;
+    if (!device_memory_free(&available, error)) return false;
+    if (available < problem_bytes(&trial->problem)) return true;
+    for (int i = 0; i < TENSORS; i++) {
+        before[i] = *now[i];
+        buffer_free(&trial->moved[i]);
+    }
+    const bool moved = upload(trial, error);
+    for (int i = 0; i < TENSORS; i++) {
+        trial->moved[i] = before[i];
+        if (!moved || !buffer_fill_nan(&before[i], error)) return false;
+    }
+    return true;
+}
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
 static void swap_outputs(Trial *trial) {
     uint16_t *O = trial->host_O;
     float *LSE = trial->host_LSE;
@@ -139,6 +167,7 @@ static bool run_again(Trial *trial, const Stage *stage, const Buffer *workspace,
                       Error *error) {
     if (trial->runs <= 1) return true;
     swap_outputs(trial);
+    if (!move_tensors(trial, error)) return false;
     for (int run = 2; run <= trial->runs; run++) {
         const Outputs first = {trial->first_O, trial->first_LSE};
         const Outputs again = {trial->host_O, trial->host_LSE};
@@ -204,6 +233,33 @@ static void set_not_timed(Result *const passed[], int count, int failed, const E
     }
 }
 
+/* The stages that are being timed. */
+typedef struct Timed {
+    Trial *trial;
+    const Buffer *workspace;
+    Result *const *passed;
+    int prepared;
+} Timed;
+
+static bool prepare_timed(void *context, Error *error) {
+    Timed *timed = context;
+    return make_dirty(timed->trial, timed->workspace, timed->prepared++, error);
+}
+
+/* What a timed launch wrote is right, too. */
+static bool verify_timed(void *context, int which, Error *error) {
+    Timed *timed = context;
+    Trial *trial = timed->trial;
+    const Outputs outputs = {trial->host_O, trial->host_LSE};
+    if (!buffer_read(&trial->O, trial->host_O, error) ||
+        !buffer_read(&trial->LSE, trial->host_LSE, error))
+        return false;
+    const CheckResult check = check_outputs(&trial->problem, &trial->rows, &trial->truth, &outputs);
+    if (check.pass) return true;
+    timed->passed[which]->check = check;
+    return error_set(error, STATUS_FAIL, "while it was timed: %s", check.reason);
+}
+
 /* Times the `count` passed results with one workspace that is large enough for each. */
 static bool time_passed(Trial *trial, Result *const passed[], int count, Timing timing,
                         Error *error) {
@@ -217,10 +273,12 @@ static bool time_passed(Trial *trial, Result *const passed[], int count, Timing 
         stages[i] = &passed[i]->stage;
         bytes = needed > bytes ? needed : bytes;
     }
+    Timed now = {trial, &workspace, passed, 0};
+    const TimerCheck check = {prepare_timed, verify_timed, &now};
     const bool timed = device_usable(error) &&
                        buffer_create("the workspace", bytes, &workspace, error) &&
                        timer_run(&trial->problem, &trial->tensors, workspace.data, stages, count,
-                                 timing, trial->device, times, &failed, error);
+                                 timing, trial->device, &check, times, &failed, error);
     buffer_free(&workspace);
     if (!timed) set_not_timed(passed, count, failed, error);
     for (int i = 0; timed && i < count; i++) {
@@ -241,6 +299,10 @@ void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *
         if (explain) fprintf(explain, "the timing ended early: %s\n", error.text);
         restore(trial);
         return;
+    }
+    if (!move_tensors(trial, &error)) {
+        if (explain) fprintf(explain, "the tensors stay where they are: %s\n", error.text);
+        restore(trial);
     }
     for (int i = 0; i < passed_count; i++) {
         const Stage stage = passed[i]->stage;

@@ -10,6 +10,8 @@
 #include "device/timer.h"
 #include "truth/check.h"
 
+enum { TENSORS = 5 }; /* Q, K, V, O, LSE */
+
 /* What is known of a stage after it was tried. */
 typedef struct Result {
     Stage stage; /* its names are valid; the library may be closed */
@@ -32,6 +34,7 @@ typedef struct Trial {
     Rows rows;
     Truth truth;
     Buffer Q, K, V, O, LSE;
+    Buffer moved[TENSORS]; /* where they were before */
     AttentionTensors tensors;
     uint16_t *host_O;
     float *host_LSE; /* NULL: the stages run with LSE = NULL */
@@ -44,15 +47,17 @@ typedef struct Trial {
  * needed and free. */
 bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error);
 
-/* Runs the stage and fills `result`: outputs set to NaN before; guards, inputs and results checked
- * after, counters read. Then runs it again, if the setup said so, and compares the bits of O and
- * LSE with those of the first run; simulated, simulator_vary changes what may change before each
- * run. A failure is explained on `explain`, unless that is NULL. If the device does not survive the
- * stage, it is reset and the tensors are written again; if that does not help, the stages to come
- * are skipped. */
+/* Runs the stage and fills `result`: outputs set to NaN before, the workspace dirty; guards, inputs
+ * and results checked after, counters read. Then runs it again, if the setup said so, with the
+ * tensors at other addresses, and compares the bits of O and LSE with those of the first run;
+ * simulated, simulator_vary changes what may change before each run. A failure is explained on
+ * `explain`, unless that is NULL. If the device does not survive the stage, it is reset and the
+ * tensors are written again; if that does not help, the stages to come are skipped. */
 void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result);
 
-/* Times the stages of the results that passed, in turn, and checks each once more. One that cannot
+/* Times the stages of the results that passed, in turn. Some of the launches that are timed begin
+ * with NaN in the outputs, and what they wrote is checked; at the end each stage is checked once
+ * more, at other addresses. One that cannot
  * be timed has not passed. At most MAX_STAGES results. */
 void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *explain);
 

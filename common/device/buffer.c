@@ -38,8 +38,12 @@ bool buffer_create(const char *name, size_t bytes, Buffer *buffer, Error *error)
 }
 
 bool buffer_fill_nan(const Buffer *buffer, Error *error) {
+    return buffer_fill(buffer, 0xff, error);
+}
+
+bool buffer_fill(const Buffer *buffer, unsigned char byte, Error *error) {
     if (buffer->bytes == 0) return true;
-    return CUDA_OK(cudaMemset(buffer->data, 0xff, buffer->bytes), error);
+    return CUDA_OK(cudaMemset(buffer->data, byte, buffer->bytes), error);
 }
 
 bool buffer_write(const Buffer *buffer, const void *host, Error *error) {

@@ -23,6 +23,9 @@ bool buffer_create(const char *name, size_t bytes, Buffer *buffer, Error *error)
 /* Fills the data with 0xFF bytes, a NaN in every float type. */
 bool buffer_fill_nan(const Buffer *buffer, Error *error);
 
+/* Fills the data with bytes of one value. */
+bool buffer_fill(const Buffer *buffer, unsigned char byte, Error *error);
+
 /* Fills the data from `host`. */
 bool buffer_write(const Buffer *buffer, const void *host, Error *error);
 

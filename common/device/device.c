@@ -26,8 +26,9 @@ static const Peak peaks[] = {
 
 static const double SPIN_SECONDS = 0.05; /* before the processor is left to others */
 
-/* The one piece of state here: the runtime, too, has one device context a process. */
+/* The state here: the runtime, too, has one device context a process. */
 static bool lost;
+static cudaStream_t stream;
 
 bool cuda_ok(cudaError_t code, const char *expression, const char *file, int line, Error *error) {
     if (code == cudaSuccess) return true;
@@ -55,6 +56,12 @@ static double peak_tflops(const Device *device) {
     return 0;
 }
 
+cudaStream_t device_stream(void) { return stream; }
+
+static cudaError_t create_stream(void) {
+    return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+}
+
 static bool attribute(enum cudaDeviceAttr which, int index, int *value, Error *error) {
     return CUDA_OK(cudaDeviceGetAttribute(value, which, index), error);
 }
@@ -67,7 +74,7 @@ bool device_open(int index, Device *device, Error *error) {
     if (count == 0) return error_set(error, STATUS_SKIP, "no GPU was found");
     if (index >= count)
         return error_set(error, STATUS_USAGE, "GPU=%d: allowed are 0 to %d", index, count - 1);
-    if (!CUDA_OK(cudaSetDevice(index), error) ||
+    if (!CUDA_OK(cudaSetDevice(index), error) || !CUDA_OK(create_stream(), error) ||
         !CUDA_OK(cudaGetDeviceProperties(&properties, index), error) ||
         !attribute(cudaDevAttrComputeCapabilityMajor, index, &major, error) ||
         !attribute(cudaDevAttrComputeCapabilityMinor, index, &minor, error) ||
@@ -102,9 +109,10 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-bool device_wait(const Device *device, Error *error) {
+/* Waits for one stream. */
+static bool wait_for(cudaStream_t which, const Device *device, Error *error) {
     const double started = now();
-    while (cudaStreamQuery(NULL) == cudaErrorNotReady) {
+    while (cudaStreamQuery(which) == cudaErrorNotReady) {
         const double waited = now() - started;
         if (waited > device->limit) {
             lost = true;
@@ -116,13 +124,29 @@ bool device_wait(const Device *device, Error *error) {
         if (waited > SPIN_SECONDS) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     cudaGetLastError(); /* "not ready" is no error of a launch to come */
-    return CUDA_OK(cudaDeviceSynchronize(), error);
+    return true;
+}
+
+bool device_wait_stream(const Device *device, Error *error) {
+    return wait_for(stream, device, error);
+}
+
+bool device_wait(const Device *device, Error *error) {
+    return wait_for(stream, device, error) && wait_for(NULL, device, error) &&
+           CUDA_OK(cudaDeviceSynchronize(), error);
+}
+
+bool device_default_idle(void) {
+    const bool idle = cudaStreamQuery(NULL) != cudaErrorNotReady;
+    if (!idle) cudaGetLastError();
+    return idle;
 }
 
 void device_restore(const Device *device) {
     if (lost || cudaDeviceSynchronize() == cudaSuccess) return;
     cudaDeviceReset();
-    lost = cudaSetDevice(device->index) != cudaSuccess || cudaFree(NULL) != cudaSuccess;
+    lost = cudaSetDevice(device->index) != cudaSuccess || cudaFree(NULL) != cudaSuccess ||
+           create_stream() != cudaSuccess;
     cudaGetLastError();
 }
 

@@ -38,9 +38,20 @@ bool device_open(int index, Device *device, Error *error);
 /* Bytes free now. */
 bool device_memory_free(size_t *bytes, Error *error);
 
+/* The stream that the stages get: not the default one, with which it does not wait either. Created
+ * when the device is opened or restored. */
+cudaStream_t device_stream(void);
+
 /* Waits until the device has done what was asked of it. If that takes longer than device->limit,
  * it returns false with a sentence about the kernel, and the device is lost. */
 bool device_wait(const Device *device, Error *error);
+
+/* True if nothing is under way in the default stream. After a wait for device_stream() alone that
+ * means that a stage has used the stream that it was given. */
+bool device_default_idle(void);
+
+/* Waits for device_stream() alone; as device_wait otherwise. */
+bool device_wait_stream(const Device *device, Error *error);
 
 /* After a fault a GPU's context answers every call with the same error. Resets a device that does,
  * which frees all its memory; if it does not work then either, it is lost. */

@@ -1,5 +1,8 @@
 #include "device/timer.h"
 
+#include "base/generator.h"
+#include "device/stage_launch.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +13,11 @@ static const double BUDGET_MS = 2000; /* of a stage's own time */
 static const double WARM_UP_MS = 50;  /* a stage's launches before the first sample */
 static const size_t LEAST_FLUSH = (size_t)256 << 20; /* bytes: some 60 us or more of writing */
 
+enum { CHECKED = 6, ONE_IN = 8 }; /* launches of a stage that are checked, and how often one is */
+
 typedef struct Track {
     float samples[MAX_SAMPLES];
-    int count;
+    int count, checked;
     double total_ms;
 } Track;
 
@@ -61,15 +66,36 @@ typedef struct Timer {
     const AttentionTensors *tensors;
     void *workspace;
     cudaEvent_t start, stop;
+    const TimerCheck *check;
     Buffer flush;
 } Timer;
 
 static bool time_launch(const Timer *t, const Stage *stage, float *ms, Error *error) {
-    return CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, NULL), error) &&
-           CUDA_OK(cudaEventRecord(t->start, NULL), error) &&
-           CUDA_OK(stage->launch(&t->problem->shape, t->tensors, t->workspace, NULL), error) &&
-           CUDA_OK(cudaEventRecord(t->stop, NULL), error) && device_wait(t->device, error) &&
+    const cudaStream_t stream = device_stream();
+    return CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, stream), error) &&
+           CUDA_OK(cudaEventRecord(t->start, stream), error) &&
+           launch_begin(stage, t->problem, t->tensors, t->workspace, t->device, error) &&
+           CUDA_OK(cudaEventRecord(t->stop, stream), error) && launch_end(t->device, error) &&
            CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
+}
+
+/* Whether the launch with this number is one of those that are checked. */
+static bool is_checked(const Track *track, int which) {
+    const uint64_t number = (uint64_t)which << 32 | (uint64_t)track->count;
+    return track->checked < CHECKED && (track->count == 1 || mix64(number) % ONE_IN == 0);
+}
+
+/* One launch that counts, checked or not. */
+static bool take_sample(const Timer *t, const Stage *stage, int which, Track *track, Error *error) {
+    const TimerCheck *check = is_checked(track, which) ? t->check : NULL;
+    float ms;
+    if (check && !check->prepare(check->context, error)) return false;
+    if (!time_launch(t, stage, &ms, error)) return false;
+    if (check && !check->verify(check->context, which, error)) return false;
+    track->checked += check != NULL;
+    track->samples[track->count++] = ms;
+    track->total_ms += ms;
+    return true;
 }
 
 static bool warm_up(const Timer *timer, const Stage *stage, Error *error) {
@@ -88,13 +114,9 @@ static bool take_turns(const Timer *timer, const Stage *const stages[], int coun
     for (bool more = true; more;) {
         more = false;
         for (int i = 0; i < count; i++) {
-            Track *track = &tracks[i];
-            float ms;
-            if (finished(track, reps)) continue;
+            if (finished(&tracks[i], reps)) continue;
             *failed = i;
-            if (!time_launch(timer, stages[i], &ms, error)) return false;
-            track->samples[track->count++] = ms;
-            track->total_ms += ms;
+            if (!take_sample(timer, stages[i], i, &tracks[i], error)) return false;
             more = true;
         }
     }
@@ -125,11 +147,12 @@ static Moment moment(void) {
 
 /* Launches `count` times and writes the milliseconds of all together. */
 static bool back_to_back(const Timer *t, const Stage *stage, int count, float *ms, Error *error) {
-    if (!CUDA_OK(cudaEventRecord(t->start, NULL), error)) return false;
+    const cudaStream_t stream = device_stream();
+    if (!CUDA_OK(cudaEventRecord(t->start, stream), error)) return false;
     for (int i = 0; i < count; i++)
-        if (!CUDA_OK(stage->launch(&t->problem->shape, t->tensors, t->workspace, NULL), error))
+        if (!launch_begin(stage, t->problem, t->tensors, t->workspace, t->device, error))
             return false;
-    return CUDA_OK(cudaEventRecord(t->stop, NULL), error) && device_wait(t->device, error) &&
+    return CUDA_OK(cudaEventRecord(t->stop, stream), error) && launch_end(t->device, error) &&
            CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
 }
 
@@ -138,25 +161,28 @@ int sustained_count(int count, double ms, double wanted_ms) {
     return (int)ceil(count * fmin(more, 10));
 }
 
-/* Rounds of more and more launches; the first that takes long enough counts. */
-static bool sustain(const Timer *timer, const Stage *stage, int seconds, Times *times,
+/* Rounds of more and more launches; the first that takes long enough counts, and what it left is
+ * checked. */
+static bool sustain(const Timer *timer, const Stage *stage, int which, int seconds, Times *times,
                     Error *error) {
+    const TimerCheck *check = timer->check;
     const double wanted_ms = 1000.0 * seconds;
     float ms = 0;
     for (int count = 1; ms < wanted_ms; count = sustained_count(count, ms, wanted_ms)) {
+        if (!check->prepare(check->context, error)) return false;
         *times = (Times){.count = count, .began = moment()};
         if (!back_to_back(timer, stage, count, &ms, error)) return false;
         times->ended = moment();
         times->median = times->min = (double)ms / count;
     }
-    return true;
+    return check->verify(check->context, which, error);
 }
 
 static bool sustain_all(const Timer *timer, const Stage *const stages[], int count, int seconds,
                         Times times[], int *failed, Error *error) {
     for (int i = 0; i < count; i++) {
         *failed = i;
-        if (!sustain(timer, stages[i], seconds, &times[i], error)) return false;
+        if (!sustain(timer, stages[i], i, seconds, &times[i], error)) return false;
     }
     return true;
 }
@@ -179,9 +205,12 @@ static bool one_at_a_time(Timer *timer, const Stage *const stages[], int count, 
 
 bool timer_run(const Problem *problem, const AttentionTensors *tensors, void *workspace,
                const Stage *const stages[], int count, Timing timing, const Device *device,
-               Times times[], int *failed, Error *error) {
-    Timer timer = {
-        .device = device, .problem = problem, .tensors = tensors, .workspace = workspace};
+               const TimerCheck *check, Times times[], int *failed, Error *error) {
+    Timer timer = {.device = device,
+                   .problem = problem,
+                   .tensors = tensors,
+                   .workspace = workspace,
+                   .check = check};
     *failed = -1;
     const bool timed =
         CUDA_OK(cudaEventCreate(&timer.start), error) &&

@@ -10,6 +10,10 @@
  * Sustained is the other way: a stage is launched back to back for some seconds, then the next one.
  * Nothing is flushed, the clock falls to what the power limit allows, and if the host needs longer
  * for a launch than the device, its time is the time.
+ *
+ * A few launches of each stage are checked, of which a stage cannot know which: the second, and
+ * others at random. Of a sustained run it is what
+ * the last round left.
  */
 #ifndef TIMER_H
 #define TIMER_H
@@ -46,10 +50,18 @@ bool times_stable(float *samples, int count);
  * asked for: somewhat more than that, but at most ten times as many. */
 int sustained_count(int count, double ms, double wanted_ms);
 
+/* What is done around some of the launches: `prepare` before it, outside the events, `verify` after
+ * it, for the stage in position `which`. False ends the timing with *error. */
+typedef struct TimerCheck {
+    bool (*prepare)(void *context, Error *error);
+    bool (*verify)(void *context, int which, Error *error);
+    void *context;
+} TimerCheck;
+
 /* Times `count` stages, writes times[0 .. count - 1]. On an error returns false and stores in
  * *failed the position of the stage that was running, or -1. */
 bool timer_run(const Problem *problem, const AttentionTensors *tensors, void *workspace,
                const Stage *const stages[], int count, Timing timing, const Device *device,
-               Times times[], int *failed, Error *error);
+               const TimerCheck *check, Times times[], int *failed, Error *error);
 
 #endif

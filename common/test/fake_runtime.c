@@ -10,12 +10,14 @@
 #include "test/fake_runtime.h"
 
 #include <cuda_runtime_api.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static bool hung;          /* a kernel runs for ever */
+static bool default_busy;  /* the default stream has something to do */
 static cudaError_t sticky; /* a fault that every call reports until the device is reset */
 static cudaError_t last;   /* what cudaGetLastError returns */
 static long launches;      /* so far */
@@ -49,6 +51,10 @@ void fake_fault(void) { sticky = cudaErrorIllegalAddress; }
 void fake_hang(void) { hung = true; }
 
 void fake_launch(void) { launches++; }
+
+void fake_error(void) { last = cudaErrorInvalidValue; }
+
+void fake_default_stream(void) { default_busy = true; }
 
 cudaError_t cudaGetLastError(void) {
     const cudaError_t code = last;
@@ -116,7 +122,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
     static long allocations;
-    const bool refused = sticky || ++allocations > setting("FAKE_ALLOCATIONS", 1000);
+    const bool refused = sticky || ++allocations > setting("FAKE_ALLOCATIONS", LONG_MAX);
     *memory = refused ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
     return answer(*memory ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -157,9 +163,18 @@ cudaError_t cudaDeviceReset(void) {
     return answer(cudaSuccess);
 }
 
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    static int streams[1];
+    (void)flags;
+    *stream = (cudaStream_t)(void *)streams;
+    return answer(cudaSuccess);
+}
+
+/* What was asked of the default stream is under way until somebody has asked once. */
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    (void)stream;
-    return answer(hung ? cudaErrorNotReady : cudaSuccess);
+    const bool busy = hung || (!stream && default_busy);
+    if (!stream) default_busy = false;
+    return answer(busy ? cudaErrorNotReady : cudaSuccess);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {

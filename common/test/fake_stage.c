@@ -32,7 +32,12 @@ enum {
     BUG_FAULT_LATER,     /* an illegal address in the third launch */
     BUG_MOVES,           /* the fifth launch flips the last bit of an element */
     BUG_LONG,            /* wrong where there are more than 100 keys and heads share KV heads */
-    BUG_SLOW             /* takes a second */
+    BUG_SLOW,            /* takes a second */
+    BUG_IDLE,            /* does nothing in launches 2 to 5: the warm-up and three that are timed */
+    BUG_ADDRESS,         /* reads and writes where the tensors of its first launch were */
+    BUG_COUNTER,         /* relies on a workspace of zeros, or of what its last launch left there */
+    BUG_STREAM,          /* uses the default stream, whichever it is given */
+    BUG_ERROR            /* leaves an error behind and returns none */
 };
 
 #ifndef BUG
@@ -67,13 +72,14 @@ static void one_row(const AttentionProblem *p, const AttentionTensors *t, int in
     if (t->LSE) t->LSE[index] = l > 0 ? m + logf(l) : -INFINITY;
 }
 
-static void plant(const AttentionProblem *p, const AttentionTensors *t, void *workspace) {
-    static int launches;
+static int launches;
+
+static void plant(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                  cudaStream_t stream) {
     const size_t elements = (size_t)p->batch * (size_t)p->heads * (size_t)p->seq_q * HEAD_DIM;
     const size_t kv_elements =
         (size_t)p->batch * (size_t)p->kv_heads * (size_t)p->seq_kv * HEAD_DIM;
     uint16_t *O = t->O;
-    launches++;
     if (BUG == BUG_ELEMENT || (BUG == BUG_LATER && launches > 1)) {
         float largest = 0;
         for (size_t i = 0; i < elements; i++)
@@ -90,6 +96,8 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     if (BUG == BUG_MOVES && launches == 5) O[elements / 2] ^= 1;
     if (BUG == BUG_LONG && p->seq_kv > 100 && p->heads > p->kv_heads) O[0] = 0xffff;
     if (BUG == BUG_SLOW) sleep(1);
+    if (BUG == BUG_STREAM || !stream) fake_default_stream();
+    if (BUG == BUG_ERROR) fake_error();
 }
 
 /* The harness asks the runtime about it; it is never run as a kernel. */
@@ -106,17 +114,25 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
 
 size_t attention_workspace_bytes(const AttentionProblem *p) {
     (void)p;
-    return BUG == BUG_WORKSPACE ? (size_t)1 << 50 : BUG == BUG_WORKSPACE_GUARD ? 1000 : 0;
+    return BUG == BUG_WORKSPACE         ? (size_t)1 << 50
+           : BUG == BUG_WORKSPACE_GUARD ? 1000
+           : BUG == BUG_COUNTER         ? sizeof(int)
+                                        : 0;
 }
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
     const int rows = p->batch * p->heads * p->seq_q;
-    (void)stream;
+    static AttentionTensors first;
+    if (launches++ == 0) first = *t;
     fake_launch();
     if (BUG == BUG_LAUNCH) return cudaErrorInvalidValue;
+    if (BUG == BUG_IDLE && launches >= 2 && launches <= 5) return cudaSuccess;
+    if (BUG == BUG_ADDRESS) t = &first;
+    if (BUG == BUG_COUNTER && (*(int *)workspace)++ != launches - 1 && launches > 1)
+        return cudaSuccess;
     for (int index = 0; index < rows; index++)
         if (BUG != BUG_TAIL || index % p->seq_q < p->seq_q / 64 * 64) one_row(p, t, index);
-    plant(p, t, workspace);
-    return cudaGetLastError();
+    plant(p, t, workspace, stream);
+    return BUG == BUG_ERROR ? cudaSuccess : cudaGetLastError();
 }

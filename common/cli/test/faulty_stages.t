@@ -8,7 +8,8 @@
 . "$(dirname "$0")/../../test/fake.sh"
 
 build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
-    17_long 18_slow || { echo "Bail out! the programs do not build"; exit 1; }
+    17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error ||
+    { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
 small=(B=1 H=2 HKV=1 N=40 REPS=3)
 cell=(D=128 DTYPE=fp16)
@@ -44,6 +45,23 @@ exits 1 "a fault while a stage is timed" 'FAIL: device/timer.c:' 'cudaErrorIlleg
 FAKE_LOST=1 run attention run "${small[@]}" 10_fault 01_none
 exits 1 "a reset that does not help" 'cudaErrorIllegalAddress' \
     'SKIP: not run: the device was lost when an earlier kernel failed'
+
+# ---- what a launch must keep to beside its result ------------------------------------------------
+run attention run "${small[@]}" 19_idle
+exits 1 "nothing is done while it is timed" 'FAIL: while it was timed: '
+run attention run "${small[@]}" 20_address
+exits 1 "tensors at other addresses after the times" '10240 of 10240 elements of O'
+run attention-sim run "${small[@]}" RUNS=2 20_address
+exits 1 "and in a second run" 'run 2 differs from run 1'
+run attention-sim run "${small[@]}" RUNS=3 21_counter
+exits 1 "a workspace that is never twice the same" 'differs from run 1'
+run attention run "${small[@]}" 22_stream
+exits 1 "the default stream" 'FAIL: it used the default stream, not the one that it was given'
+run attention run "${small[@]}" 23_error
+exits 1 "an error that is left behind" \
+    'FAIL: attention_launch returned no error, but left one behind: cudaErrorInvalidValue'
+run attention run "${small[@]}" RUNS=3 01_none
+exits 0 "a right stage keeps to all of it" PASS
 
 # ---- memory --------------------------------------------------------------------------------------
 FAKE_ALLOCATIONS=2 run attention run "${small[@]}" 01_none

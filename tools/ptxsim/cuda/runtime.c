@@ -163,7 +163,6 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
 cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -261,24 +260,32 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream) {
-    *stream = NULL;
-    return cudaSuccess;
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    (void)flags;
+    *stream = malloc(1); /* only its address matters */
+    return result(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
 }
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    (void)stream;
+    free(stream);
     return cudaSuccess;
 }
 
+/* Kernels have run when they are launched. But a program that launches one on the default stream
+ * and waits for another learns here that the default stream is busy, as it would from a GPU. */
+static bool default_busy;
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    (void)stream;
+    if (!stream) default_busy = false;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    (void)stream;
-    return cudaSuccess;
+    const bool busy = !stream && default_busy;
+    if (!stream) default_busy = false;
+    return busy ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
@@ -305,6 +312,11 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop) {
     (void)start, (void)stop;
     *milliseconds = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void) {
+    default_busy = false;
     return cudaSuccess;
 }
 
@@ -384,8 +396,8 @@ cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arg
     Function *function;
     Kernel *kernel;
     const cudaError_t error = find_kernel(host, &function, &kernel);
-    (void)stream;
     if (error) return error;
+    if (!stream) default_busy = true;
     if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout)
         return last_error; /* what follows a launch that went wrong would only mislead */
     if (!shape_allowed(kernel, grid, block)) return result(cudaErrorInvalidConfiguration);

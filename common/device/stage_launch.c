@@ -1,0 +1,39 @@
+#include "device/stage_launch.h"
+
+/* "attention_launch: cudaErrorInvalidValue (invalid argument)" */
+static bool launched(cudaError_t code, const char *what, Error *error) {
+    return code == cudaSuccess || error_set(error, STATUS_FAIL, "attention_launch%s: %s (%s)", what,
+                                            cudaGetErrorName(code), cudaGetErrorString(code));
+}
+
+bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
+                  void *workspace, const Device *device, Error *error) {
+    const cudaError_t code = stage->launch(&problem->shape, tensors, workspace, device_stream());
+    const cudaError_t left = cudaGetLastError();
+    if (device->simulated && code == cudaErrorLaunchTimeout)
+        return error_set(error, STATUS_SKIP,
+                         "too large to simulate: choose a smaller B, H, N or NKV");
+    return launched(code, "", error) &&
+           launched(left, " returned no error, but left one behind", error);
+}
+
+bool launch_end(const Device *device, Error *error) {
+    if (!device_wait_stream(device, error)) return false;
+    const bool idle = device_default_idle();
+    return device_wait(device, error) &&
+           (idle || error_set(error, STATUS_FAIL,
+                              "it used the default stream, not the one that it was given"));
+}
+
+bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
+                  void *workspace, const Device *device, Error *error) {
+    size_t before = 0, after = 0;
+    if (!device_memory_free(&before, error) ||
+        !launch_begin(stage, problem, tensors, workspace, device, error) ||
+        !launch_end(device, error) || !device_memory_free(&after, error))
+        return false;
+    return !device->simulated || before == after ||
+           error_set(error, STATUS_FAIL,
+                     "its launch changed the free memory of the device, from %zu to %zu bytes",
+                     before, after);
+}

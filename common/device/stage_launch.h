@@ -1,0 +1,22 @@
+/* One launch of a stage, and what it must keep to beside its result: the contract in attention.h.
+ */
+#ifndef STAGE_LAUNCH_H
+#define STAGE_LAUNCH_H
+
+#include "device/device.h"
+#include "device/stage.h"
+
+/* Enqueues the stage on device_stream(). False: the launch returned an error, or returned none and
+ * left one; or (STATUS_SKIP) it is too large for the simulator. */
+bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
+                  void *workspace, const Device *device, Error *error);
+
+/* Waits for it. False: it went wrong, did not end in time, or used the default stream. */
+bool launch_end(const Device *device, Error *error);
+
+/* Both, with nothing to be done between them. In the simulator, where memory is counted to the
+ * byte, also false if memory was allocated or freed. */
+bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
+                  void *workspace, const Device *device, Error *error);
+
+#endif
