@@ -14,7 +14,7 @@ include $(addprefix tools/make/,variables.mk given.mk stages.mk compilers.mk sel
     kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk)
 
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
-        ptx counters annotate explore site validate sanitize profile mutate trace \
+        ptx counters annotate explore site validate sanitize profile mutate planted trace \
         $(NUMBERS:%=stage%) $(SASS_GOALS)
 
 define HELP
@@ -60,6 +60,8 @@ Flash attention in sixteen stages
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
+  make planted                bugs that were planted once: is each caught by the command that must?
+                              (BUGS=04_no_WAR,14_parity: these alone; JOBS=2 at a time)
   make stage07 profile        Nsight Compute on one launch (needs a GPU)
   make validate               the simulator's counters beside a GPU's
   make trace N=4 D=2          the online softmax by hand
@@ -228,3 +230,12 @@ mutate: export CHECK := $(LAB_RUN) check
 $(foreach v,MUTANTS SEED JOBS,$(eval mutate: export $v := $($v)))
 mutate: $(PROGRAMS) build/mutate $(LAB)
 	@tools/mutate/mutate.sh build/attention $(SELECTED_DIRS)
+
+# Bugs of tools/mutate/planted/, each with the command that must catch it.
+COMMA := ,
+planted: export NVCC := $(NVCC)
+planted: export NVCC_FLAGS := $(NVCC_FLAGS)
+planted: export CHECK := $(LAB_RUN) check
+$(eval planted: export JOBS := $(JOBS))
+planted: $(PROGRAMS) $(LAB)
+	@tools/mutate/planted.sh build/attention $(subst $(COMMA), ,$(BUGS))

@@ -81,7 +81,7 @@ bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, E
 /* Outputs full of NaN, and a workspace that is never twice the same: nobody may rely on what is in
  * it. */
 static bool make_dirty(const Trial *trial, const Buffer *workspace, int run, Error *error) {
-    static const unsigned char dirt[] = {0xff, 0x5a, 0x00, 0xa5};
+    static const unsigned char dirt[] = {0x5a, 0xff, 0x00, 0xa5};
     return buffer_fill_nan(&trial->O, error) && buffer_fill_nan(&trial->LSE, error) &&
            buffer_fill(workspace, dirt[run % (int)sizeof dirt], error) &&
            device_wait(trial->device, error);

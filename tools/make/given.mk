@@ -15,7 +15,7 @@ unsafe = $(strip $(foreach c,$(UNSAFE),$(findstring $c,$1))\
 $(foreach g,$(MAKECMDGOALS),$(if $(call unsafe,$g),$(error there is no such goal: $g)))
 
 # The variables of the user; a value of those in WORDS has no blanks either.
-WORDS := $(OPTIONS) ARCH FROM TO BR BC WARPS MUTANTS JOBS PEERS LINE INSTR PTX CLEAN BLOCK \
+WORDS := $(OPTIONS) ARCH FROM TO BR BC WARPS MUTANTS JOBS BUGS PEERS LINE INSTR PTX CLEAN BLOCK \
          KERNEL
 USERS := $(WORDS) RESULTS
 is_given = $(filter-out file undefined default automatic,$(firstword $(origin $1)))
@@ -55,6 +55,7 @@ TAKES_tune := $(PROBLEM) DEVICE GPU REPS BR BC WARPS
 TAKES_grade := ARCH KERNEL
 TAKES_start := ARCH
 TAKES_mutate := ARCH MUTANTS SEED JOBS
+TAKES_planted := BUGS JOBS
 TAKES_sass := $(LISTED) LINE INSTR PTX CLEAN
 TAKES_count := $(LISTED)
 TAKES_ladder := $(LISTED)

@@ -113,6 +113,8 @@ for description, pattern, source in [
         ("cases of repeat", r"\| (\d+) cases per stage, each 100 times",
          variants * constant(repeat, "SHAPES")),
         ("planted bugs", r"(\d+) kernels with one planted bug each", bugs),
+        ("catalogue", r"make planted` \| - \| (\d+) bugs",
+         len(list((ROOT / "tools/mutate/planted").glob("*.bug")))),
         ("mutants", r"make mutate` \| - \| (\d+) mistakes", mutants),
         ("survivors", r"survivors, each explained in writing; not explained \| (\d+), 0",
          int(mutants) - int(killed))]:

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The catalogue of planted bugs: it fits the stages as they are, and a sample of it is caught.
+# Catches: a bug whose text has left its stage, a stage without one, a check that misses a bug that
+# it once found, a runner that calls everything caught.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+catalogue=tools/mutate/planted
+sample=04_no_WAR,07_no_swizzle,11_refuses_groups,14_parity
+log=$(mktemp)
+trap 'rm -rf "$log" $catalogue/00_test.bug build/planted/00_test' EXIT
+unset MAKEFLAGS MAKELEVEL MFLAGS
+count=0
+ok() { # ok STATUS DESCRIPTION
+    count=$((count + 1))
+    [ "$1" -eq 0 ] && { echo "ok $count - $2"; return; }
+    echo "not ok $count - $2"
+    sed 's/^/# /' "$log"
+}
+
+bugs=("$catalogue"/*.bug)
+[ ${#bugs[@]} -ge 60 ]
+ok $? "${#bugs[@]} bugs, at least 60"
+for bug in "${bugs[@]}"; do
+    tools/mutate/planted.sh --apply "$bug" >/dev/null 2>>"$log" || echo "$bug" >>"$log"
+done
+[ ! -s "$log" ]
+ok $? "each fits its stage: its texts are in one line each"
+for stage in stages/[0-9][0-9]_*; do
+    grep -lx "stage    ${stage##*/}" "${bugs[@]}" >"$log"
+    ok $? "${stage##*/} has one"
+done
+
+make -s planted BUGS=$sample >"$log" 2>&1
+ok $? "a sample is caught: $sample"
+[ "$(grep -c '^ok' "$log")" -eq 4 ]
+ok $? "all of it"
+# A bug that is none, and one that is caught at another line.
+sed 's/^after .*/after    head % p.heads \/ (p.heads \/ p.kv_heads)/; s/^bug .*/bug      None./' \
+    $catalogue/01_kv_head.bug >$catalogue/00_test.bug
+make -s planted BUGS=00_test >"$log" 2>&1
+[ $? -eq 2 ] && grep -q '^not ok 1 - 00_test' "$log"
+ok $? "what is not caught is said"
+sed 's/^line .*//; /^says/a line     Stage 04' $catalogue/04_no_WAR.bug >$catalogue/00_test.bug
+make -s planted BUGS=00_test >"$log" 2>&1
+[ $? -eq 2 ] && grep -q 'it should name line 1' "$log"
+ok $? "and so is a line that is not named"
+make -s planted BUGS=99_none >"$log" 2>&1
+[ $? -eq 2 ] && grep -q 'there is no planted bug 99_none' "$log"
+ok $? "and a name that nobody has"
+echo "1..$count"
