@@ -43,8 +43,8 @@ static bool runs_here(const char *folder, const Problem *problem, const Device *
     StageResources resources;
     Error error;
     if (!stage_open(folder, problem, &stage, &error)) return true;
-    const bool runs = stage_fits(&stage, problem, device, &resources, &error) ||
-                      error.status == STATUS_FAIL;
+    const bool runs =
+        stage_fits(&stage, problem, device, &resources, &error) || error.status == STATUS_FAIL;
     stage_close(&stage);
     return runs;
 }

@@ -3,6 +3,7 @@
 # Chromium. Usage: picture.sh STAGE [VARIABLE=value...], such as
 #   tools/page/explore/picture.sh 15 NKV=768 >notes/img/15_timeline.svg
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 cd "$(dirname "$0")/../../.."
 [ $# -gt 0 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 64; }
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {

@@ -3,6 +3,7 @@
 # results.sh FILE.jsonl... Of each card the first file counts, in the order of names without their
 # endings: card.jsonl before card_stage16.jsonl, whose times are those of another run.
 set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
 declare -A drawn
 while IFS= read -r file; do
     case $file in *_inputs.jsonl | *_roofline.jsonl) continue ;; esac
