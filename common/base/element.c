@@ -90,21 +90,21 @@ float element_to_float(ElementType type, uint16_t bits) {
     return type == TYPE_BF16 ? bits_float((uint32_t)bits << 16) : fp16_value(bits);
 }
 
-WIDE_CLONES static void fp16_values(const uint16_t *restrict bits, size_t count,
-                                    float *restrict values) {
+CLONES static void fp16_values(const uint16_t *restrict bits, size_t count,
+                               float *restrict values) {
     for (size_t i = 0; i < count; i++) values[i] = fp16_value(bits[i]);
 }
 
-WIDE_CLONES static void bf16_values(const uint16_t *restrict bits, size_t count,
-                                    float *restrict values) {
+CLONES static void bf16_values(const uint16_t *restrict bits, size_t count,
+                               float *restrict values) {
     for (size_t i = 0; i < count; i++) values[i] = bits_float((uint32_t)bits[i] << 16);
 }
 
-WIDE_CLONES static void round_to_fp16(size_t count, float *values) {
+CLONES static void round_to_fp16(size_t count, float *values) {
     for (size_t i = 0; i < count; i++) values[i] = fp16_rounded(values[i]);
 }
 
-WIDE_CLONES static void round_to_bf16(size_t count, float *values) {
+CLONES static void round_to_bf16(size_t count, float *values) {
     for (size_t i = 0; i < count; i++) values[i] = bf16_rounded(values[i]);
 }
 

@@ -30,8 +30,8 @@ static const size_t NEXT = 1;
 
 /* The keys are the lanes of the vectors; the four rows share what is loaded of K. */
 #define DEFINE_SCORES(name, Real)                                                                  \
-    WIDE_CLONES void name(const Real *restrict q, const Real *restrict K, size_t d, Real scale,    \
-                          Real *restrict S) {                                                      \
+    CLONES void name(const Real *restrict q, const Real *restrict K, size_t d, Real scale,         \
+                     Real *restrict S) {                                                           \
         const size_t SUMS = 8, KEYS = TILE_KEYS, STEP = SUMS * KEYS;                               \
         Real sum[TILE_ROWS][TILE_KEYS];                                                            \
         for (size_t i = 0; i < TILE_SCORES; i++) S[i] = 0;                                         \
@@ -59,8 +59,8 @@ DEFINE_SCORES(exact_scores, double)
 DEFINE_SCORES(low_scores, float)
 
 /* Here the columns are the lanes. */
-WIDE_CLONES void exact_add_values(const double *restrict P, const double *restrict V, size_t d,
-                                  double *restrict O, double *restrict size) {
+CLONES void exact_add_values(const double *restrict P, const double *restrict V, size_t d,
+                             double *restrict O, double *restrict size) {
     double *O1 = O + d, *O2 = O1 + d, *O3 = O2 + d;
     double *size1 = size + d, *size2 = size1 + d, *size3 = size2 + d;
     for (size_t key = 0; key < TILE_KEYS; key += TERMS) {
@@ -79,8 +79,8 @@ WIDE_CLONES void exact_add_values(const double *restrict P, const double *restri
     }
 }
 
-WIDE_CLONES void low_add_values(const float *restrict P, const float *restrict V, size_t d,
-                                float *restrict O) {
+CLONES void low_add_values(const float *restrict P, const float *restrict V, size_t d,
+                           float *restrict O) {
     float *O1 = O + d, *O2 = O1 + d, *O3 = O2 + d;
     for (size_t key = 0; key < TILE_KEYS; key += TERMS) {
         const float *P0 = P + key, *P1 = P0 + TILE_KEYS, *P2 = P1 + TILE_KEYS, *P3 = P2 + TILE_KEYS,
@@ -96,8 +96,7 @@ WIDE_CLONES void low_add_values(const float *restrict P, const float *restrict V
 
 #define LARGER(a, b) ((a) > (b) ? (a) : (b)) /* b if a is a NaN */
 
-WIDE_CLONES void exact_largest(const double *numbers, int count, double *largest,
-                               double *magnitude) {
+CLONES void exact_largest(const double *numbers, int count, double *largest, double *magnitude) {
     double most[LANES], size[LANES];
     int i = 0;
     for (int lane = 0; lane < LANES; lane++) most[lane] = -INFINITY, size[lane] = 0;
@@ -117,7 +116,7 @@ WIDE_CLONES void exact_largest(const double *numbers, int count, double *largest
     }
 }
 
-WIDE_CLONES float low_largest(const float *numbers, int count) {
+CLONES float low_largest(const float *numbers, int count) {
     float most[LANES], largest = -INFINITY;
     int i = 0;
     for (int lane = 0; lane < LANES; lane++) most[lane] = -INFINITY;
@@ -128,10 +127,10 @@ WIDE_CLONES float low_largest(const float *numbers, int count) {
     return largest;
 }
 
-WIDE_CLONES void exact_divide(double *numbers, int count, double divisor) {
+CLONES void exact_divide(double *numbers, int count, double divisor) {
     for (int i = 0; i < count; i++) numbers[i] /= divisor;
 }
 
-WIDE_CLONES void exact_from_low(const float *restrict low, size_t count, double *restrict exact) {
+CLONES void exact_from_low(const float *restrict low, size_t count, double *restrict exact) {
     for (size_t i = 0; i < count; i++) exact[i] = low[i];
 }
