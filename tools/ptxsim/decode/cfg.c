@@ -146,3 +146,28 @@ void cfg_reconvergence(const Graph *graph, Kernel *kernel) {
         kernel->op[last->reconverge].joins = true;
     }
 }
+
+/* Whether a warp that executes the operation goes on with the next one, with the same lanes. */
+static bool goes_on(const Op *op) {
+    switch ((InstructionClass)op->class) {
+    case CLASS_BRANCH:
+    case CLASS_CP_ASYNC:
+    case CLASS_BULK_LOAD:
+    case CLASS_BULK_STORE:
+    case CLASS_WGMMA:
+    case CLASS_BARRIER:
+    case CLASS_MBARRIER:
+    case CLASS_OTHER:
+        return false;
+    default:
+        return op->guard < 0;
+    }
+}
+
+void cfg_straight(Kernel *kernel) {
+    for (int i = kernel->ops - 1; i >= 0; i--) {
+        const Op *next = &kernel->op[i + 1];
+        const bool last = i + 1 == kernel->ops || next->joins;
+        if (goes_on(&kernel->op[i])) kernel->op[i].straight = last ? 1 : 1 + next->straight;
+    }
+}

@@ -30,6 +30,10 @@ void cfg_free(Graph *graph);
 /* Finds where divergent branches reconverge (op->reconverge, op->joins). */
 void cfg_reconvergence(const Graph *graph, Kernel *kernel);
 
+/* Finds which operations follow each other come what may (op->straight). After cfg_reconvergence.
+ */
+void cfg_straight(Kernel *kernel);
+
 /* SIM_FMA=fused: computes an addition of a product with one rounding. Before registers_assign: it
  * changes what operations read. */
 void fuse_products(const Graph *graph, Kernel *kernel);

@@ -41,6 +41,7 @@ struct Op {
     int32_t guard;
     bool guard_negated;
     bool joins;   /* divergent lanes may meet here */
+    int straight; /* this operation and those after it that the same lanes execute in one go */
     bool updates; /* the definitions are read, too */
     uint16_t operands, definitions;
     uint8_t class; /* InstructionClass */

@@ -136,12 +136,36 @@ static void execute(Warp *warp, const Op *op) {
     op->run(warp, op);
 }
 
+/* The same for all of op->straight. */
+static void execute_straight(Warp *warp, const Op *op) {
+    const Op *end = op + op->straight;
+    const uint32_t lanes = (uint32_t)__builtin_popcount(warp->active);
+    InstructionCount *count = counter(warp, op);
+    warp->mask = warp->active;
+    warp->pc += op->straight;
+    for (; op < end; op++, count++) {
+        count->executions++;
+        count->lanes += lanes;
+        warp->op = op;
+        op->run(warp, op);
+        warp->executed++;
+    }
+}
+
 static void run_turn(Warp *warp) {
     const Op *ops = warp->block->kernel->op;
-    for (int i = 0; i < TURN && warp->state == WARP_READY; i++) {
+    for (int left = TURN; left > 0 && warp->state == WARP_READY;) {
         if (ops[warp->pc].joins) simt_reconverge(warp);
-        execute(warp, &ops[warp->pc]);
-        warp->executed++;
+        const Op *op = &ops[warp->pc];
+        const bool watched = warp->block->record || warp->wgmma->count;
+        if (op->straight && op->straight <= left && !watched) {
+            left -= op->straight;
+            execute_straight(warp, op);
+        } else {
+            left--;
+            execute(warp, op);
+            warp->executed++;
+        }
     }
     if (warp->executed > warp->block->settings->budget)
         fault(warp, -1,
