@@ -101,6 +101,7 @@ void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t byt
 #define MARK(type)                                                     \
     do {                                                               \
         type all = (type) ~(type)0;                                    \
+        UNROLL                                                         \
         for (unsigned l = 0; kind != ACCESS_STORE && l < LANES; l++) { \
             type mark;                                                 \
             memcpy(&mark, written + address[l], sizeof mark);          \
@@ -140,21 +141,41 @@ static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], 
         fault_race(warp, &report);
 }
 
-static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
-                         unsigned bytes, AccessKind kind, Access *access) {
+/* The same where lanes access the same bytes, or neighbouring ones. */
+static bool mark_shape(Block *block, const uint32_t address[LANES], unsigned bytes, AccessKind kind,
+                       Shape shape) {
+    const unsigned pieces = shape == SHAPE_ROW ? 1 : 2;
+    const uint32_t piece = shape == SHAPE_ROW ? LANES * bytes : bytes;
+    for (unsigned i = 0; i < pieces; i++) {
+        const uint32_t at = address[i * (LANES / 2)];
+        if (kind != ACCESS_STORE && !all_written(block->written + (at - SHARED_BASE), piece))
+            return false;
+        if (kind != ACCESS_LOAD) shared_mark_written(block, at, piece);
+    }
+    return true;
+}
+
+CLONES static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES],
+                                uint32_t mask, unsigned bytes, AccessKind kind, Access *access) {
     Block *block = warp->block;
     InstructionCount *count = counter(warp, op);
     const Units units = shared_request(warp, op, address, mask, bytes, 0);
+    const Pattern *p = &block->pattern[op->index].shared;
     uint32_t filled[LANES];
     if (mask != ALL_LANES) fill_idle(address, mask, filled);
     const uint32_t *all = mask == ALL_LANES ? address : filled;
-    if (!mark_lanes(block, all, bytes, kind))
-        for (unsigned l = 0; l < LANES; l++) shared_require_written(warp, (int)l, all[l], bytes);
+    access->shape = mask == ALL_LANES && p->known ? p->shape : SHAPE_ANY;
+    const bool good = access->shape == SHAPE_ANY
+                          ? mark_lanes(block, all, bytes, kind)
+                          : mark_shape(block, all, bytes, kind, access->shape);
+    for (unsigned l = 0; !good && l < LANES; l++)
+        shared_require_written(warp, (int)l, all[l], bytes);
     if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
-    for (unsigned l = 0; l < LANES; l++) access->at[l] = shared_zero(block) + all[l];
+    uint8_t *zero = shared_zero(block);
+    for (unsigned l = 0; l < LANES; l++) access->at[l] = zero + all[l];
 }
 
 uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset) {
@@ -253,10 +274,12 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     count->ideal_units += units.ideal;
 }
 
-static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
-                         unsigned bytes, AccessKind kind, Access *access) {
+CLONES static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
+                                uint32_t mask, unsigned bytes, AccessKind kind, Access *access) {
     const uint64_t any = address[first_lane(mask)];
+    const Pattern *p = &warp->block->pattern[op->index].global;
     global_request(warp, op, address, mask, bytes, kind);
+    access->shape = mask == ALL_LANES && p->known ? p->shape : SHAPE_ANY;
     for (unsigned l = 0; l < LANES; l++) access->at[l] = (uint8_t *)(uintptr_t)address[l];
     for (unsigned l = 0; mask != ALL_LANES && l < LANES; l++)
         if (!(mask >> l & 1)) access->at[l] = (uint8_t *)(uintptr_t)any;
@@ -329,10 +352,11 @@ CLONES static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_
     }
 }
 
-void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
-                  Access *access) {
+CLONES void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
+                         Access *access) {
     uint64_t address[LANES];
     uint32_t low[LANES];
+    access->shape = SHAPE_ANY;
     if (op->space == SPACE_SHARED && op->address_width == 4) {
         const u32 *base = REG(u32, r);
         for (unsigned l = 0; l < LANES; l++) low[l] = base[l] + (uint32_t)op->offset;

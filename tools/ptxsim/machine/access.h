@@ -8,6 +8,7 @@ typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
 typedef struct Access {
     uint8_t *at[LANES]; /* lanes that do not execute point to some lane's bytes that do */
+    Shape shape;        /* where it is known; only if all lanes execute */
 } Access;
 
 /* The request of `bytes` a lane at the addresses in operand `r` plus op->offset, in op->space.

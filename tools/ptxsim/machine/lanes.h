@@ -31,6 +31,9 @@ typedef double f64 __attribute__((may_alias));
 #define VECTORISE _Pragma("GCC ivdep")
 #endif
 
+/* For loops over lanes that no vector instruction helps. */
+#define UNROLL _Pragma("GCC unroll 32")
+
 #define REG(type, i) ((type *)(void *)(warp->registers + op->r[i]))
 
 /* operand i = value, a lane at a time; `value` may use l, the lane */

@@ -12,16 +12,22 @@
         Access access;                                                                            \
         access_lanes(warp, op, op->elements, op->elements *(unsigned)sizeof(memory), ACCESS_LOAD, \
                      &access);                                                                    \
+        const bool row = access.shape == SHAPE_ROW && op->elements == 1;                          \
         for (unsigned e = 0; e < op->elements; e++) {                                             \
-            reg part[LANES], *out = REG(reg, e);                                                  \
-            reg *to = warp->mask == ALL_LANES ? out : part;                                       \
-            for (unsigned l = 0; l < LANES; l++) {                                                \
-                memory value;                                                                     \
-                memcpy(&value, access.at[l] + e * sizeof value, sizeof value);                    \
-                to[l] = (reg)value;                                                               \
+            const memory *first = (const void *)(access.at[0] + e * sizeof(memory));              \
+            memory each[LANES];                                                                   \
+            if (row) {                                                                            \
+                EACH_OF(reg, e, (reg)first[l]);                                                   \
+            } else if (access.shape == SHAPE_HALVES) {                                            \
+                const memory *last = (const void *)(access.at[LANES - 1] + e * sizeof(memory));   \
+                const reg low = (reg)*first, high = (reg)*last;                                   \
+                EACH_OF(reg, e, l < LANES / 2 ? low : high);                                      \
+            } else {                                                                              \
+                UNROLL                                                                            \
+                for (unsigned l = 0; l < LANES; l++)                                              \
+                    memcpy(&each[l], access.at[l] + e * sizeof(memory), sizeof(memory));          \
+                EACH_OF(reg, e, (reg)each[l]);                                                    \
             }                                                                                     \
-            for (unsigned l = 0; to == part && l < LANES; l++)                                    \
-                if (warp->mask >> l & 1) out[l] = part[l];                                        \
         }                                                                                         \
     }
 

@@ -21,52 +21,59 @@ static void require_members(Warp *warp, uint32_t members, const char *what) {
 
 typedef enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } Shuffle;
 
-/* The lane that lane `l` reads; *inside tells whether it is in its segment. b and c are operands of
- * the instruction: the distance or lane, and the segment's mask and clamp. */
-static inline unsigned source_lane(Shuffle mode, unsigned l, uint32_t b, uint32_t c, bool *inside) {
+/* The lane that lane `l` reads, before it is cut to 5 bits; *inside tells whether it is in its
+ * segment. b and c are operands of the instruction: the distance or lane, and the segment's mask
+ * and clamp. */
+static inline uint32_t source_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_t c,
+                                   uint32_t *inside) {
     const uint32_t segment = c >> 8 & 31, low = l & segment;
     const uint32_t high = low | (c & 31 & ~segment);
     b &= 31;
-    uint32_t from = l;
-    switch (mode) {
-    case SHUFFLE_UP:
-        from = l - b;
-        *inside = (int32_t)from >= (int32_t)high;
-        break;
-    case SHUFFLE_DOWN:
-        from = l + b;
-        *inside = from <= high;
-        break;
-    case SHUFFLE_BFLY:
-        from = l ^ b;
-        *inside = from <= high;
-        break;
-    case SHUFFLE_IDX:
-        from = low | (b & ~segment);
-        *inside = from <= high;
-        break;
-    }
+    const uint32_t from = mode == SHUFFLE_UP     ? l - b
+                          : mode == SHUFFLE_DOWN ? l + b
+                          : mode == SHUFFLE_BFLY ? (l ^ b)
+                                                 : (low | (b & ~segment));
+    *inside = mode == SHUFFLE_UP ? (int32_t)from >= (int32_t)high : from <= high;
     return *inside ? from & 31 : l;
 }
 
-/* operands: d, p or -1, a, b, c, member mask */
-static void run_shuffle(Warp *warp, const Op *op) {
-    const u32 *a = REG(u32, 2), *b = REG(u32, 3), *c = REG(u32, 4);
-    uint32_t result[LANES], inside_bits = 0;
-    uint8_t sources[LANES];
-    require_members(warp, uniform_u32(warp, op, 5), "shfl.sync");
-    for (unsigned l = 0; l < LANES; l++) {
-        bool inside = false;
-        const unsigned from = source_lane((Shuffle)op->mode, l, b[l], c[l], &inside);
-        if (warp->mask >> l & 1 && !(warp->mask >> from & 1))
-            fault(warp, (int)l, "shfl.sync reads lane %u, which does not take part", from);
-        inside_bits |= (uint32_t)inside << l;
-        result[l] = a[from];
-        sources[l] = (uint8_t)from;
+/* The sources of all lanes, and which of them are inside their segments. */
+CLONES static uint32_t source_lanes(Shuffle mode, const u32 b[LANES], const u32 c[LANES],
+                                    uint8_t source[LANES]) {
+    uint32_t inside[LANES], bits = 0;
+    switch (mode) {
+#define SOURCES(name)                                                          \
+    case name:                                                                 \
+        for (uint32_t l = 0; l < LANES; l++)                                   \
+            source[l] = (uint8_t)source_lane(name, l, b[l], c[l], &inside[l]); \
+        break;
+        SOURCES(SHUFFLE_UP)
+        SOURCES(SHUFFLE_DOWN)
+        SOURCES(SHUFFLE_BFLY)
+        SOURCES(SHUFFLE_IDX)
     }
-    if (warp->block->record) observe_shuffle(warp->block->record, warp, sources);
+    for (unsigned l = 0; l < LANES; l++) bits |= inside[l] << l;
+    return bits;
+}
+
+/* operands: d, p or -1, a, b, c, member mask */
+CLONES static void run_shuffle(Warp *warp, const Op *op) {
+    const u32 *a = REG(u32, 2);
+    uint32_t result[LANES], missing = 0;
+    uint8_t source[LANES];
+    require_members(warp, uniform_u32(warp, op, 5), "shfl.sync");
+    const uint32_t inside = source_lanes((Shuffle)op->mode, REG(u32, 3), REG(u32, 4), source);
+    if (warp->mask != ALL_LANES)
+        EACH_ACTIVE(missing |= (uint32_t) !(warp->mask >> source[l] & 1) << l);
+    if (missing) {
+        const unsigned l = first_lane(missing);
+        fault(warp, (int)l, "shfl.sync reads lane %u, which does not take part", source[l]);
+    }
+    UNROLL
+    for (unsigned l = 0; l < LANES; l++) result[l] = a[source[l]];
+    if (warp->block->record) observe_shuffle(warp->block->record, warp, source);
     EACH(u32, result[l]);
-    if (op->r[1] >= 0) set_predicate(warp, op->r[1], inside_bits);
+    if (op->r[1] >= 0) set_predicate(warp, op->r[1], inside);
 }
 
 static bool decode_shuffle(Decoder *d) {

@@ -20,11 +20,26 @@ CLONES bool pattern_fits_global(const Pattern *pattern, const uint64_t address[L
     return differs == 0;
 }
 
+/* Lanes are mostly in ascending order, perhaps twice over. */
 static uint32_t find_leaders(const uint64_t address[LANES]) {
     uint32_t leaders = 1;
-    for (unsigned l = 1; l < LANES; l++)
-        if (address[l] / SECTOR_BYTES != address[l - 1] / SECTOR_BYTES) leaders |= 1u << l;
+    for (unsigned l = 1; l < LANES; l++) {
+        const uint64_t sector = address[l] / SECTOR_BYTES;
+        const uint64_t half_before = address[l % (LANES / 2)] / SECTOR_BYTES;
+        const bool shares =
+            sector == address[l - 1] / SECTOR_BYTES || (l >= LANES / 2 && sector == half_before);
+        leaders |= (uint32_t)!shares << l;
+    }
     return leaders;
+}
+
+static Shape shape_of(const int32_t distance[LANES], unsigned bytes) {
+    bool halves = true, row = true;
+    for (unsigned l = 0; l < LANES; l++) {
+        halves &= distance[l] == distance[l / (LANES / 2) * (LANES / 2)];
+        row &= distance[l] == (int32_t)(l * bytes);
+    }
+    return halves ? SHAPE_HALVES : row ? SHAPE_ROW : SHAPE_ANY;
 }
 
 static void learn(Pattern *pattern, const uint64_t address[LANES], unsigned bytes, uint32_t period,
@@ -37,6 +52,7 @@ static void learn(Pattern *pattern, const uint64_t address[LANES], unsigned byte
         pattern->distance[l] = (int32_t)distance;
     }
     pattern->known = lowest > INT32_MIN / 2 && highest < INT32_MAX / 2;
+    pattern->shape = shape_of(pattern->distance, bytes);
     pattern->period = period;
     pattern->residue = (uint32_t)address[0] & (period - 1);
     pattern->lowest = (int32_t)lowest;

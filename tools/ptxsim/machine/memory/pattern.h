@@ -9,15 +9,19 @@
 
 #include "machine/memory/banks.h"
 
+/* Lanes 0 to 15 access the same bytes and so do the others; or each those after the last lane's. */
+typedef enum Shape { SHAPE_ANY, SHAPE_HALVES, SHAPE_ROW } Shape;
+
 /* A request of all 32 lanes. */
 typedef struct Pattern {
     bool known;
+    Shape shape;
     uint32_t period;      /* a power of two: a multiple of it further on, the cost is the same */
     uint32_t residue;     /* address of lane 0, modulo the period */
     int32_t distance[32]; /* from lane 0 */
     int32_t lowest;       /* of the distances */
     uint32_t span;        /* bytes from the lowest lane's first to the highest lane's last */
-    uint32_t leaders; /* lanes that no earlier lane shares its sector with; one too many, rarely */
+    uint32_t leaders; /* lanes that no earlier lane shares its sector with; some too many, rarely */
     uint64_t marked;  /* the last request whose sectors were marked, by the sector of its lane 0: */
                       /* the next one may well stay inside the same sectors; 0: none was */
     Units units;
