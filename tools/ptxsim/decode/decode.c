@@ -254,26 +254,32 @@ bool refuse(Decoder *d, const char *why) {
     return false;
 }
 
+/* Behind `word`, if `list` begins with it and the next character is `end` or none; else NULL. */
+static const char *behind(Text word, const char *list, char end) {
+    for (int i = 0; i < word.length; i++)
+        if (list[i] != word.at[i]) return NULL;
+    list += word.length;
+    return *list == end || !*list ? list : NULL;
+}
+
 /* True if `word` is one of the words of `list`, which blanks part. */
 static bool in_list(Text word, const char *list) {
-    while (*list) {
-        const int length = (int)strcspn(list, " ");
-        if (text_equal(word, (Text){list, length})) return true;
-        list += length + (list[length] == ' ');
-    }
+    for (; list; list = strchr(list, ' ') ? strchr(list, ' ') + 1 : NULL)
+        if (behind(word, list, ' ')) return true;
     return false;
 }
 
 bool take_opcode(Decoder *d, const char *opcode) {
-    int length = (int)strcspn(opcode, ".");
-    if (!text_equal(d->in->part[0], (Text){opcode, length})) return false;
+    const char *rest = behind(d->in->part[0], opcode, '.');
+    if (!rest) return false;
     take_part(d, 0);
-    for (opcode += length; *opcode == '.'; opcode += length) {
-        opcode++;
-        length = (int)strcspn(opcode, ".");
+    while (*rest) {
+        const char *next = NULL;
         int i = 1;
-        while (i < d->in->parts && !text_equal(d->in->part[i], (Text){opcode, length})) i++;
-        if (i == d->in->parts || !take_part(d, i)) return false;
+        while (i < d->in->parts && !(next = behind(d->in->part[i], rest + 1, '.'))) i++;
+        if (!next) return false;
+        take_part(d, i);
+        rest = next;
     }
     return true;
 }

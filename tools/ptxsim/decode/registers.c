@@ -81,13 +81,18 @@ static bool flow_through(Liveness *live, int block) {
     return changed;
 }
 
+/* The values of the set are alive at the operation. */
+static void extend_all(Liveness *live, const uint64_t *set, int op) {
+    for (size_t w = 0; w < live->words; w++)
+        for (uint64_t left = set[w]; left; left &= left - 1)
+            extend(live, (int32_t)w * 64 + __builtin_ctzll(left), op);
+}
+
 static void spread(Liveness *live, int block) {
     const BasicBlock *b = &live->graph->block[block];
     const size_t row = (size_t)block * live->words;
-    for (int32_t v = 0; v < live->kernel->values; v++) {
-        if (contains(live->in + row, v)) extend(live, v, b->first);
-        if (contains(live->out + row, v)) extend(live, v, b->end - 1);
-    }
+    extend_all(live, live->in + row, b->first);
+    extend_all(live, live->out + row, b->end - 1);
 }
 
 static size_t words_of(const Kernel *kernel) { return (size_t)kernel->values / 64 + 1; }

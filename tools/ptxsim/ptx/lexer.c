@@ -4,11 +4,16 @@
 #include <string.h>
 
 bool text_is(Text text, const char *name) {
-    return strlen(name) == (size_t)text.length && memcmp(text.at, name, (size_t)text.length) == 0;
+    int i = 0;
+    while (i < text.length && name[i] && name[i] == text.at[i]) i++;
+    return i == text.length && !name[i];
 }
 
 bool text_equal(Text a, Text b) {
-    return a.length == b.length && memcmp(a.at, b.at, (size_t)a.length) == 0;
+    if (a.length != b.length) return false;
+    for (int i = 0; i < a.length; i++)
+        if (a.at[i] != b.at[i]) return false;
+    return true;
 }
 
 static bool at_text(const Lexer *lexer, const char *text) {
@@ -29,12 +34,12 @@ static void skip_block_comment(Lexer *lexer) {
 /* Moves over blanks and comments. */
 static void skip(Lexer *lexer) {
     for (;;) {
-        if (at_text(lexer, "//")) {
+        if (lexer->at < lexer->end && isspace((unsigned char)*lexer->at)) {
+            if (*lexer->at++ == '\n') lexer->line++;
+        } else if (at_text(lexer, "//")) {
             lexer_skip_line(lexer);
         } else if (at_text(lexer, "/*")) {
             skip_block_comment(lexer);
-        } else if (lexer->at < lexer->end && isspace((unsigned char)*lexer->at)) {
-            if (*lexer->at++ == '\n') lexer->line++;
         } else {
             return;
         }
