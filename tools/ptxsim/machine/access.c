@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/lanes.h"
+#include "machine/memory/written.h"
 #include "machine/observe.h"
 
 static const char *const kind_names[] = {"load", "store", "atomic"};
@@ -56,7 +57,7 @@ static bool pattern_in_shared(const Block *block, const Pattern *p, uint32_t fir
 static Units shared_cost(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                          unsigned bytes, int matrices) {
     Pattern *p = &warp->block->pattern[op->index].shared;
-    if (mask == ALL_LANES && pattern_fits_shared(p, address) &&
+    if (mask == ALL_LANES && pattern_fits_shared(p, address, address[0]) &&
         pattern_in_shared(warp->block, p, address[0], bytes))
         return p->units;
     check_each_shared(warp, address, mask, bytes);
@@ -74,62 +75,20 @@ Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], ui
     return units;
 }
 
-void shared_mark_written(Block *block, uint32_t address, uint32_t bytes) {
-    memset(block->written + (address - SHARED_BASE), 0xff, bytes);
+/* The mark of shared address 0. */
+static uint8_t *marks(const Block *block) {
+    return (uint8_t *)((uintptr_t)block->written - SHARED_BASE);
 }
 
-static bool all_written(const uint8_t *written, uint32_t bytes) {
-    uint64_t eight, all = UINT64_MAX;
-    uint32_t i = 0;
-    for (; i + sizeof eight <= bytes; i += (uint32_t)sizeof eight) {
-        memcpy(&eight, written + i, sizeof eight);
-        all &= eight;
-    }
-    for (; i < bytes; i++) all &= written[i] ? UINT64_MAX : 0;
-    return all == UINT64_MAX;
+void shared_mark_written(Block *block, uint32_t address, uint32_t bytes) {
+    memset(marks(block) + address, 0xff, bytes);
 }
 
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
-    const uint8_t *written = warp->block->written + (address - SHARED_BASE);
-    uint32_t first = 0;
-    if (all_written(written, bytes)) return;
-    while (written[first]) first++;
-    fault(warp, lane, "shared memory is read before it was written, at 0x%x", address + first);
-}
-
-/* Loads: all the lanes' marks must be set. Stores: set them. In words as wide as the access. */
-#define MARK(type)                                                     \
-    do {                                                               \
-        type all = (type) ~(type)0;                                    \
-        UNROLL                                                         \
-        for (unsigned l = 0; kind != ACCESS_STORE && l < LANES; l++) { \
-            type mark;                                                 \
-            memcpy(&mark, written + address[l], sizeof mark);          \
-            all &= mark;                                               \
-        }                                                              \
-        if (all != (type) ~(type)0) return false;                      \
-        for (unsigned l = 0; kind != ACCESS_LOAD && l < LANES; l++)    \
-            memcpy(written + address[l], &all, sizeof all);            \
-        return true;                                                   \
-    } while (0)
-
-/* False if something is read that was not written. All lanes have addresses. */
-static bool mark_lanes(Block *block, const uint32_t address[LANES], unsigned bytes,
-                       AccessKind kind) {
-    typedef unsigned __int128 u128;
-    uint8_t *written = (uint8_t *)((uintptr_t)block->written - SHARED_BASE);
-    switch (bytes) {
-    case 1:
-        MARK(uint8_t);
-    case 2:
-        MARK(uint16_t);
-    case 4:
-        MARK(uint32_t);
-    case 8:
-        MARK(uint64_t);
-    default:
-        MARK(u128);
-    }
+    const unsigned written = written_bytes(marks(warp->block) + address, bytes);
+    if (written < bytes)
+        fault(warp, lane, "shared memory is read before it was written, at 0x%x",
+              address + written);
 }
 
 static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
@@ -141,41 +100,60 @@ static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], 
         fault_race(warp, &report);
 }
 
-/* The same where lanes access the same bytes, or neighbouring ones. */
-static bool mark_shape(Block *block, const uint32_t address[LANES], unsigned bytes, AccessKind kind,
-                       Shape shape) {
-    const unsigned pieces = shape == SHAPE_ROW ? 1 : 2;
-    const uint32_t piece = shape == SHAPE_ROW ? LANES * bytes : bytes;
-    for (unsigned i = 0; i < pieces; i++) {
-        const uint32_t at = address[i * (LANES / 2)];
-        if (kind != ACCESS_STORE && !all_written(block->written + (at - SHARED_BASE), piece))
-            return false;
-        if (kind != ACCESS_LOAD) shared_mark_written(block, at, piece);
-    }
-    return true;
-}
-
-CLONES static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES],
-                                uint32_t mask, unsigned bytes, AccessKind kind, Access *access) {
-    Block *block = warp->block;
-    InstructionCount *count = counter(warp, op);
-    const Units units = shared_request(warp, op, address, mask, bytes, 0);
-    const Pattern *p = &block->pattern[op->index].shared;
-    uint32_t filled[LANES];
-    if (mask != ALL_LANES) fill_idle(address, mask, filled);
-    const uint32_t *all = mask == ALL_LANES ? address : filled;
-    access->shape = mask == ALL_LANES && p->known ? p->shape : SHAPE_ANY;
-    const bool good = access->shape == SHAPE_ANY
-                          ? mark_lanes(block, all, bytes, kind)
-                          : mark_shape(block, all, bytes, kind, access->shape);
-    for (unsigned l = 0; !good && l < LANES; l++)
-        shared_require_written(warp, (int)l, all[l], bytes);
-    if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
+static void count_request(InstructionCount *count, Units units) {
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
-    uint8_t *zero = shared_zero(block);
-    for (unsigned l = 0; l < LANES; l++) access->at[l] = zero + all[l];
+}
+
+static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
+                         unsigned bytes, AccessKind kind, Access *access) {
+    Block *block = warp->block;
+    const Units units = shared_request(warp, op, address, mask, bytes, 0);
+    uint32_t filled[LANES];
+    if (mask != ALL_LANES) fill_idle(address, mask, filled);
+    const uint32_t *all = mask == ALL_LANES ? address : filled;
+    for (unsigned l = 0; kind != ACCESS_STORE && l < LANES; l++)
+        shared_require_written(warp, (int)l, all[l], bytes);
+    for (unsigned l = 0; kind != ACCESS_LOAD && l < LANES; l++)
+        shared_mark_written(block, all[l], bytes);
+    if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
+    count_request(counter(warp, op), units);
+    for (unsigned l = 0; l < LANES; l++) access->at[l] = shared_zero(block) + all[l];
+}
+
+static bool pattern_written(const Pattern *p, const uint8_t *mark, unsigned bytes) {
+    switch (p->shape) {
+    case SHAPE_ROW:
+        return written_piece(mark, LANES * bytes);
+    case SHAPE_HALVES:
+        return written_piece(mark, bytes) && written_piece(mark + p->distance[LANES - 1], bytes);
+    default:
+        return written_lanes(mark, p->distance, bytes);
+    }
+}
+
+static void pattern_access(const Pattern *p, uint8_t *at, AccessKind kind, Access *access) {
+    access->at[0] = at;
+    access->pattern = p;
+    for (unsigned l = 1; kind != ACCESS_LOAD && l < LANES; l++) access->at[l] = at + p->distance[l];
+}
+
+/* What shared_lanes does for all lanes of a request that has the pattern of the operation's last
+ * one and reads what was written; false if it is not such a request. */
+CLONES static bool shared_again(Warp *warp, const Op *op, const u32 base[LANES], unsigned bytes,
+                                AccessKind kind, Access *access) {
+    const Block *block = warp->block;
+    const Pattern *p = &block->pattern[op->index].shared;
+    const uint32_t first = base[0] + (uint32_t)op->offset;
+    uint8_t *mark = marks(block) + first, *at = shared_zero(block) + first;
+    if (!pattern_fits_shared(p, base, first) || !pattern_in_shared(block, p, first, bytes))
+        return false;
+    if (kind != ACCESS_STORE && !pattern_written(p, mark, bytes)) return false;
+    if (kind != ACCESS_LOAD) written_mark_lanes(mark, p->distance, bytes);
+    count_request(counter(warp, op), p->units);
+    pattern_access(p, at, kind, access);
+    return true;
 }
 
 uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset) {
@@ -243,25 +221,29 @@ static void check_each_global(Warp *warp, const Op *op, const uint64_t address[L
 
 /* The sectors of a request that has the pattern. They are those of the last such request if lane 0
  * is still in its sector: either all lanes are whole sectors apart, or the place is the same. */
-static void mark_pattern(Pattern *p, const Allocation *a, const uint64_t address[LANES],
-                         AccessKind kind) {
-    const uint64_t sector = address[0] / SECTOR_BYTES;
+static void mark_pattern(Pattern *p, const Allocation *a, uint64_t first, AccessKind kind) {
+    const uint64_t sector = first / SECTOR_BYTES;
     if (sector == p->marked) return;
     for (uint32_t left = p->leaders; left; left &= left - 1)
-        mark(a, address[first_lane(left)], kind);
+        mark(a, first + (uint64_t)(int64_t)p->distance[first_lane(left)], kind);
     p->marked = sector;
+}
+
+/* All of a pattern at another place is inside and aligned. */
+static bool pattern_in_global(const Pattern *p, const Allocation *a, uint64_t first,
+                              unsigned bytes) {
+    return !(first & (bytes - 1)) && inside(a, first + (uint64_t)(int64_t)p->lowest, p->span);
 }
 
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                     unsigned bytes, AccessKind kind) {
     Pattern *p = &warp->block->pattern[op->index].global;
     const Allocation *a = warp->block->range[op->index];
-    InstructionCount *count = counter(warp, op);
     Units units;
-    if (mask == ALL_LANES && pattern_fits_global(p, address) && !(address[0] & (bytes - 1)) &&
-        inside(a, address[0] + (uint64_t)(int64_t)p->lowest, p->span)) {
+    if (mask == ALL_LANES && pattern_fits_global(p, address, address[0]) &&
+        pattern_in_global(p, a, address[0], bytes)) {
         units = p->units;
-        mark_pattern(p, a, address, kind);
+        mark_pattern(p, a, address[0], kind);
     } else {
         check_each_global(warp, op, address, mask, bytes, kind);
         units = global_sectors(address, mask, bytes);
@@ -269,17 +251,28 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     }
     Record *record = warp->block->record;
     if (record) observe_global(record, warp, address, mask, bytes, units);
-    count->requests++;
-    count->units += units.actual;
-    count->ideal_units += units.ideal;
+    count_request(counter(warp, op), units);
 }
 
-CLONES static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
-                                uint32_t mask, unsigned bytes, AccessKind kind, Access *access) {
+/* What global_lanes does for all lanes of a request that has the pattern of the operation's last
+ * one; false if it is not such a request. */
+CLONES static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsigned bytes,
+                                AccessKind kind, Access *access) {
+    Pattern *p = &warp->block->pattern[op->index].global;
+    const Allocation *a = warp->block->range[op->index];
+    const uint64_t offset = (uint64_t)(int64_t)op->offset, first = base[0] + offset;
+    if (!pattern_fits_global(p, base, first) || !pattern_in_global(p, a, first, bytes))
+        return false;
+    mark_pattern(p, a, first, kind);
+    count_request(counter(warp, op), p->units);
+    pattern_access(p, (uint8_t *)(uintptr_t)first, kind, access);
+    return true;
+}
+
+static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+                         unsigned bytes, AccessKind kind, Access *access) {
     const uint64_t any = address[first_lane(mask)];
-    const Pattern *p = &warp->block->pattern[op->index].global;
     global_request(warp, op, address, mask, bytes, kind);
-    access->shape = mask == ALL_LANES && p->known ? p->shape : SHAPE_ANY;
     for (unsigned l = 0; l < LANES; l++) access->at[l] = (uint8_t *)(uintptr_t)address[l];
     for (unsigned l = 0; mask != ALL_LANES && l < LANES; l++)
         if (!(mask >> l & 1)) access->at[l] = (uint8_t *)(uintptr_t)any;
@@ -352,11 +345,19 @@ CLONES static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_
     }
 }
 
-CLONES void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
-                         Access *access) {
+void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
+                  Access *access) {
+    const Block *block = warp->block;
+    const bool simple = warp->mask == ALL_LANES && !block->race && !block->record;
     uint64_t address[LANES];
     uint32_t low[LANES];
-    access->shape = SHAPE_ANY;
+    if (simple && op->space == SPACE_SHARED && op->address_width == 4 &&
+        shared_again(warp, op, REG(u32, r), bytes, kind, access))
+        return;
+    if (simple && op->space == SPACE_GLOBAL && op->address_width == 8 &&
+        global_again(warp, op, REG(u64, r), bytes, kind, access))
+        return;
+    access->pattern = NULL;
     if (op->space == SPACE_SHARED && op->address_width == 4) {
         const u32 *base = REG(u32, r);
         for (unsigned l = 0; l < LANES; l++) low[l] = base[l] + (uint32_t)op->offset;

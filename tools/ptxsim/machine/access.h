@@ -6,9 +6,11 @@
 
 typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
+/* Where the lanes' bytes are. If a load has the pattern of its operation's last one, this is the
+ * pattern, and of at[] there is only lane 0. */
 typedef struct Access {
     uint8_t *at[LANES]; /* lanes that do not execute point to some lane's bytes that do */
-    Shape shape;        /* where it is known; only if all lanes execute */
+    const Pattern *pattern;
 } Access;
 
 /* The request of `bytes` a lane at the addresses in operand `r` plus op->offset, in op->space.

@@ -12,22 +12,27 @@
         Access access;                                                                            \
         access_lanes(warp, op, op->elements, op->elements *(unsigned)sizeof(memory), ACCESS_LOAD, \
                      &access);                                                                    \
-        const bool row = access.shape == SHAPE_ROW && op->elements == 1;                          \
+        const Pattern *p = access.pattern;                                                        \
         for (unsigned e = 0; e < op->elements; e++) {                                             \
-            const memory *first = (const void *)(access.at[0] + e * sizeof(memory));              \
+            const uint8_t *first = access.at[0] + e * sizeof(memory);                             \
             memory each[LANES];                                                                   \
-            if (row) {                                                                            \
-                EACH_OF(reg, e, (reg)first[l]);                                                   \
-            } else if (access.shape == SHAPE_HALVES) {                                            \
-                const memory *last = (const void *)(access.at[LANES - 1] + e * sizeof(memory));   \
-                const reg low = (reg)*first, high = (reg)*last;                                   \
-                EACH_OF(reg, e, l < LANES / 2 ? low : high);                                      \
-            } else {                                                                              \
-                UNROLL                                                                            \
-                for (unsigned l = 0; l < LANES; l++)                                              \
-                    memcpy(&each[l], access.at[l] + e * sizeof(memory), sizeof(memory));          \
-                EACH_OF(reg, e, (reg)each[l]);                                                    \
+            if (p && p->shape == SHAPE_ROW && op->elements == 1) {                                \
+                EACH_OF(reg, e, (reg)((const memory *)(const void *)first)[l]);                   \
+                continue;                                                                         \
             }                                                                                     \
+            if (p && p->shape == SHAPE_HALVES) {                                                  \
+                memory low, high;                                                                 \
+                memcpy(&low, first, sizeof low);                                                  \
+                memcpy(&high, first + p->distance[LANES - 1], sizeof high);                       \
+                EACH_OF(reg, e, (reg)(l < LANES / 2 ? low : high));                               \
+                continue;                                                                         \
+            }                                                                                     \
+            UNROLL                                                                                \
+            for (unsigned l = 0; p && l < LANES; l++)                                             \
+                memcpy(&each[l], first + p->distance[l], sizeof(memory));                         \
+            for (unsigned l = 0; !p && l < LANES; l++)                                            \
+                memcpy(&each[l], access.at[l] + e * sizeof(memory), sizeof(memory));              \
+            EACH_OF(reg, e, (reg)each[l]);                                                        \
         }                                                                                         \
     }
 

@@ -1,24 +1,6 @@
 #include "machine/memory/pattern.h"
 
-#include "base/clones.h"
-
 enum { LANES = 32 };
-
-CLONES bool pattern_fits_shared(const Pattern *pattern, const uint32_t address[LANES]) {
-    uint32_t differs = (address[0] ^ pattern->residue) & (pattern->period - 1);
-    if (!pattern->known || differs) return false;
-    for (unsigned l = 0; l < LANES; l++)
-        differs |= address[l] - address[0] - (uint32_t)pattern->distance[l];
-    return differs == 0;
-}
-
-CLONES bool pattern_fits_global(const Pattern *pattern, const uint64_t address[LANES]) {
-    uint64_t differs = (address[0] ^ pattern->residue) & (pattern->period - 1);
-    if (!pattern->known || differs) return false;
-    for (unsigned l = 0; l < LANES; l++)
-        differs |= address[l] - address[0] - (uint64_t)(int64_t)pattern->distance[l];
-    return differs == 0;
-}
 
 /* Lanes are mostly in ascending order, perhaps twice over. */
 static uint32_t find_leaders(const uint64_t address[LANES]) {

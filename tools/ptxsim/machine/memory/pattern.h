@@ -27,9 +27,24 @@ typedef struct Pattern {
     Units units;
 } Pattern;
 
-/* Whether these addresses are the pattern at another place. */
-bool pattern_fits_shared(const Pattern *pattern, const uint32_t address[32]);
-bool pattern_fits_global(const Pattern *pattern, const uint64_t address[32]);
+/* Whether these addresses are the pattern at another place. They may all be off by an offset: the
+ * first lane's address with it is `first`. */
+static inline bool pattern_fits_shared(const Pattern *pattern, const uint32_t address[32],
+                                       uint32_t first) {
+    uint32_t differs = (first ^ pattern->residue) & (pattern->period - 1);
+    if (!pattern->known || differs) return false;
+    for (unsigned l = 0; l < 32; l++)
+        differs |= address[l] - address[0] - (uint32_t)pattern->distance[l];
+    return differs == 0;
+}
+static inline bool pattern_fits_global(const Pattern *pattern, const uint64_t address[32],
+                                       uint64_t first) {
+    uint64_t differs = (first ^ pattern->residue) & (pattern->period - 1);
+    if (!pattern->known || differs) return false;
+    for (unsigned l = 0; l < 32; l++)
+        differs |= address[l] - address[0] - (uint64_t)(int64_t)pattern->distance[l];
+    return differs == 0;
+}
 
 /* Remembers a request of `bytes` a lane that cost `units`, if it is not too wide. */
 void pattern_learn_shared(Pattern *pattern, const uint32_t address[32], unsigned bytes,
