@@ -54,16 +54,33 @@ static bool pattern_in_shared(const Block *block, const Pattern *p, uint32_t fir
     return !(first & (bytes - 1)) && in_shared(block, first + (uint32_t)p->lowest, p->span);
 }
 
+/* The operation's pattern that the request repeats, NULL: none of them. Lanes' addresses without
+ * the offset are `base`. */
+static inline const Pattern *find_shared(OpPatterns *patterns, const uint32_t base[LANES],
+                                         uint32_t first) {
+    const Pattern *last = &patterns->shared[patterns->current];
+    if (pattern_fits_shared(last, base, first)) return last;
+    for (unsigned i = 1; i < SHARED_PATTERNS; i++) {
+        const unsigned which = (patterns->current + i) % SHARED_PATTERNS;
+        if (!pattern_fits_shared(&patterns->shared[which], base, first)) continue;
+        patterns->current = which;
+        return &patterns->shared[which];
+    }
+    return NULL;
+}
+
 static Units shared_cost(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                          unsigned bytes, int matrices) {
-    Pattern *p = &warp->block->pattern[op->index].shared;
-    if (mask == ALL_LANES && pattern_fits_shared(p, address, address[0]) &&
-        pattern_in_shared(warp->block, p, address[0], bytes))
-        return p->units;
+    OpPatterns *patterns = &warp->block->pattern[op->index];
+    const Pattern *p = mask == ALL_LANES ? find_shared(patterns, address, address[0]) : NULL;
+    if (p && pattern_in_shared(warp->block, p, address[0], bytes)) return p->units;
     check_each_shared(warp, address, mask, bytes);
     const Units units = matrices ? matrix_wavefronts(address, (unsigned)matrices)
                                  : shared_wavefronts(address, mask, bytes);
-    if (mask == ALL_LANES) pattern_learn_shared(p, address, bytes, units);
+    if (mask == ALL_LANES && !p) {
+        patterns->current = (patterns->current + SHARED_PATTERNS - 1) % SHARED_PATTERNS;
+        pattern_learn_shared(&patterns->shared[patterns->current], address, bytes, units);
+    }
     return units;
 }
 
@@ -82,6 +99,14 @@ static uint8_t *marks(const Block *block) {
 
 void shared_mark_written(Block *block, uint32_t address, uint32_t bytes) {
     memset(marks(block) + address, 0xff, bytes);
+}
+
+bool shared_readable(const Block *block, const uint32_t address[], unsigned count, unsigned bytes) {
+    bool readable = true;
+    for (unsigned i = 0; i < count && readable; i++)
+        readable =
+            in_shared(block, address[i], bytes) && written_piece(marks(block) + address[i], bytes);
+    return readable;
 }
 
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
@@ -113,10 +138,11 @@ static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES]
     uint32_t filled[LANES];
     if (mask != ALL_LANES) fill_idle(address, mask, filled);
     const uint32_t *all = mask == ALL_LANES ? address : filled;
-    for (unsigned l = 0; kind != ACCESS_STORE && l < LANES; l++)
+    const int32_t *distance = (const int32_t *)all; /* from address 0 */
+    const bool written = kind == ACCESS_STORE || written_lanes(marks(block), distance, bytes);
+    for (unsigned l = 0; !written && l < LANES; l++)
         shared_require_written(warp, (int)l, all[l], bytes);
-    for (unsigned l = 0; kind != ACCESS_LOAD && l < LANES; l++)
-        shared_mark_written(block, all[l], bytes);
+    if (kind != ACCESS_LOAD) written_mark_lanes(marks(block), distance, bytes);
     if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
     count_request(counter(warp, op), units);
     for (unsigned l = 0; l < LANES; l++) access->at[l] = shared_zero(block) + all[l];
@@ -144,11 +170,10 @@ static void pattern_access(const Pattern *p, uint8_t *at, AccessKind kind, Acces
 CLONES static bool shared_again(Warp *warp, const Op *op, const u32 base[LANES], unsigned bytes,
                                 AccessKind kind, Access *access) {
     const Block *block = warp->block;
-    const Pattern *p = &block->pattern[op->index].shared;
     const uint32_t first = base[0] + (uint32_t)op->offset;
+    const Pattern *p = find_shared(&block->pattern[op->index], base, first);
     uint8_t *mark = marks(block) + first, *at = shared_zero(block) + first;
-    if (!pattern_fits_shared(p, base, first) || !pattern_in_shared(block, p, first, bytes))
-        return false;
+    if (!p || !pattern_in_shared(block, p, first, bytes)) return false;
     if (kind != ACCESS_STORE && !pattern_written(p, mark, bytes)) return false;
     if (kind != ACCESS_LOAD) written_mark_lanes(mark, p->distance, bytes);
     count_request(counter(warp, op), p->units);
@@ -345,18 +370,11 @@ CLONES static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_
     }
 }
 
-void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
-                  Access *access) {
-    const Block *block = warp->block;
-    const bool simple = warp->mask == ALL_LANES && !block->race && !block->record;
+/* Any request. */
+static void access_anew(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
+                        Access *access) {
     uint64_t address[LANES];
     uint32_t low[LANES];
-    if (simple && op->space == SPACE_SHARED && op->address_width == 4 &&
-        shared_again(warp, op, REG(u32, r), bytes, kind, access))
-        return;
-    if (simple && op->space == SPACE_GLOBAL && op->address_width == 8 &&
-        global_again(warp, op, REG(u64, r), bytes, kind, access))
-        return;
     access->pattern = NULL;
     if (op->space == SPACE_SHARED && op->address_width == 4) {
         const u32 *base = REG(u32, r);
@@ -383,4 +401,17 @@ void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind ki
     default:
         generic_lanes(warp, op, address, bytes, kind, access);
     }
+}
+
+void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
+                  Access *access) {
+    const Block *block = warp->block;
+    const bool simple = warp->mask == ALL_LANES && !block->race && !block->record;
+    if (simple && op->space == SPACE_SHARED && op->address_width == 4 &&
+        shared_again(warp, op, REG(u32, r), bytes, kind, access))
+        return;
+    if (simple && op->space == SPACE_GLOBAL && op->address_width == 8 &&
+        global_again(warp, op, REG(u64, r), bytes, kind, access))
+        return;
+    access_anew(warp, op, r, bytes, kind, access);
 }

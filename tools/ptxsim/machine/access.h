@@ -27,6 +27,9 @@ Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], ui
 /* Faults if shared memory address .. address + bytes is outside; returns its host bytes. */
 uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, const char *what);
 
+/* Whether all of the addresses are inside and their bytes (as many as an access has) written. */
+bool shared_readable(const Block *block, const uint32_t address[], unsigned count, unsigned bytes);
+
 /* Notes that shared memory is written, or faults if it never was. */
 void shared_mark_written(Block *block, uint32_t address, uint32_t bytes);
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes);

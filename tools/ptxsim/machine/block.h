@@ -16,6 +16,7 @@ enum {
     MAX_WARPS = 32,
     MAX_DIVERGENCE = 64, /* frames of a warp's stack */
     NAMED_BARRIERS = 16,
+    SHARED_PATTERNS = 8,
     MULTIPROCESSORS = 4, /* what a persistent kernel sizes its grid by */
 };
 
@@ -61,9 +62,11 @@ typedef struct NamedBarrier {
     uint32_t count;             /* of predicates that were true: bar.red */
 } NamedBarrier;
 
-/* The last requests of an operation. */
+/* The last requests of an operation. Where addresses are swizzled, a loop has several patterns, mostly
+ * in the same order again and again. */
 typedef struct OpPatterns {
-    Pattern shared, global;
+    Pattern shared[SHARED_PATTERNS], global;
+    unsigned current; /* of the shared ones */
 } OpPatterns;
 
 /* How to run: from the environment. */

@@ -228,16 +228,17 @@ static uint32_t chunk_offset(const WgmmaTile *tile, unsigned row, unsigned k) {
            k / 8 * d->stride_offset;
 }
 
-unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS]) {
+CLONES unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS]) {
+    const uint32_t base = tile->descriptor.address;
+    const Swizzle swizzle = (Swizzle)tile->descriptor.swizzle;
+    const uint32_t line_step = 16u << swizzle; /* from a line of a matrix to the next one */
     unsigned count = 0;
     for (unsigned block = 0; block < tile->rows; block += MATRIX)
-        for (unsigned k = 0; k < 16; k += MATRIX)
-            for (unsigned line = 0; line < MATRIX; line++) {
-                unsigned row = tile->first + block + (tile->transposed ? 0 : line);
-                uint32_t offset = chunk_offset(tile, row, k + (tile->transposed ? line : 0));
-                uint32_t plain = tile->descriptor.address + offset;
-                address[count++] = swizzle_address(plain, tile->descriptor.swizzle);
-            }
+        for (unsigned k = 0; k < 16; k += MATRIX, count += MATRIX) {
+            const uint32_t matrix = base + chunk_offset(tile, tile->first + block, k);
+            for (unsigned line = 0; line < MATRIX; line++)
+                address[count + line] = swizzle_address(matrix + line * line_step, swizzle);
+        }
     return count;
 }
 

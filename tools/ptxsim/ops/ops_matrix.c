@@ -23,12 +23,13 @@ static void find_rows(Warp *warp, const Op *op, int r, AccessKind kind, uint8_t 
     RaceReport report;
     for (unsigned l = 0; l < rows; l++) address[l] = shared_address(warp, op, r, l, op->offset);
     const Units units = shared_request(warp, op, address, lanes, ROW_BYTES, op->elements);
+    const bool good = kind == ACCESS_LOAD && shared_readable(warp->block, address, rows, ROW_BYTES);
     for (unsigned l = 0; l < rows; l++) {
         at[l] = shared_zero(warp->block) + address[l];
-        if (kind == ACCESS_LOAD)
-            shared_require_written(warp, (int)l, address[l], ROW_BYTES);
-        else
+        if (kind == ACCESS_STORE)
             shared_mark_written(warp->block, address[l], ROW_BYTES);
+        else if (!good)
+            shared_require_written(warp, (int)l, address[l], ROW_BYTES);
     }
     if (warp->block->race && race_access(warp->block->race, (unsigned)warp->index,
                                          kind == ACCESS_LOAD ? RACE_READ : RACE_WRITE, lanes,

@@ -39,6 +39,7 @@ static void check_tile(Warp *warp, const WgmmaTile *tile, const char *what) {
     if (tile->descriptor.base_offset)
         fault(warp, -1, "matrix descriptors with a base offset are not supported");
     const unsigned chunks = wgmma_chunks(tile, address);
+    if (shared_readable(warp->block, address, chunks, CHUNK_BYTES)) return;
     for (unsigned i = 0; i < chunks; i++) {
         shared_range(warp, -1, address[i], CHUNK_BYTES, what);
         shared_require_written(warp, -1, address[i], CHUNK_BYTES);
