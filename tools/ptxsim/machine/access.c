@@ -247,11 +247,17 @@ static void check_each_global(Warp *warp, const Op *op, const uint64_t address[L
 /* The sectors of a request that has the pattern. They are those of the last such request if lane 0
  * is still in its sector: either all lanes are whole sectors apart, or the place is the same. */
 static void mark_pattern(Pattern *p, const Allocation *a, uint64_t first, AccessKind kind) {
-    const uint64_t sector = first / SECTOR_BYTES;
-    if (sector == p->marked) return;
-    for (uint32_t left = p->leaders; left; left &= left - 1)
-        mark(a, first + (uint64_t)(int64_t)p->distance[first_lane(left)], kind);
-    p->marked = sector;
+    uint64_t *sectors = kind == ACCESS_LOAD ? a->loaded : a->stored;
+    bool marked = true;
+    if (first / SECTOR_BYTES == p->marked) return;
+    p->marked = first / SECTOR_BYTES;
+    if (!sectors) return;
+    for (uint32_t left = p->leaders; left; left &= left - 1) {
+        const uint64_t address = first + (uint64_t)(int64_t)p->distance[first_lane(left)];
+        marked &= memory_is_marked(sectors, a, address);
+    }
+    for (uint32_t left = marked ? 0 : p->leaders; left; left &= left - 1)
+        memory_mark(sectors, a, first + (uint64_t)(int64_t)p->distance[first_lane(left)]);
 }
 
 /* All of a pattern at another place is inside and aligned. */

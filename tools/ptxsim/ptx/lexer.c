@@ -33,9 +33,11 @@ static void skip_block_comment(Lexer *lexer) {
 
 /* Moves over blanks and comments. */
 static void skip(Lexer *lexer) {
-    for (;;) {
-        if (lexer->at < lexer->end && isspace((unsigned char)*lexer->at)) {
+    while (lexer->at < lexer->end) {
+        if (isspace((unsigned char)*lexer->at)) {
             if (*lexer->at++ == '\n') lexer->line++;
+        } else if (*lexer->at != '/') {
+            return;
         } else if (at_text(lexer, "//")) {
             lexer_skip_line(lexer);
         } else if (at_text(lexer, "/*")) {

@@ -37,13 +37,19 @@ size_t memory_free_bytes(void);
 
 enum { MARK_SECTOR = 32, MARK_WORD = 64 }; /* bytes a sector, sectors a word of marks */
 
-/* Marks the sector of `address` as loaded or stored; threads may do so at once. */
+/* Whether the sector of `address` is marked; marks it as loaded or stored. Threads may do so at
+ * once. */
+static inline bool memory_is_marked(const uint64_t *sectors, const Allocation *allocation,
+                                    uint64_t address) {
+    const uint64_t sector = (address - allocation->start) / MARK_SECTOR;
+    const uint64_t word = __atomic_load_n(&sectors[sector / MARK_WORD], __ATOMIC_RELAXED);
+    return word >> sector % MARK_WORD & 1;
+}
 static inline void memory_mark(uint64_t *sectors, const Allocation *allocation, uint64_t address) {
     const uint64_t sector = (address - allocation->start) / MARK_SECTOR;
-    const uint64_t bit = 1ull << sector % MARK_WORD;
-    uint64_t *word = &sectors[sector / MARK_WORD];
-    if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
-        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    if (!memory_is_marked(sectors, allocation, address))
+        __atomic_fetch_or(&sectors[sector / MARK_WORD], 1ull << sector % MARK_WORD,
+                          __ATOMIC_RELAXED);
 }
 
 /* The same for all sectors of address .. address + bytes. */
