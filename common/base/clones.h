@@ -1,5 +1,5 @@
-/* CLONES before a function compiles it three times, for any x86-64, for processors with AVX2 and FMA
- * and for those with AVX-512; the program takes the best one when it is loaded. It pays for loops
+/* CLONES before a function compiles it three times, for any x86-64, for AVX2 with FMA, and for
+ * AVX-512; the program takes the best one for its processor when it is loaded. It pays for loops
  * over lanes, rows or columns. On Arm, every processor has NEON, and the compiler uses it without
  * being asked. */
 #ifndef CLONES_H

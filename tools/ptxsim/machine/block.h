@@ -62,8 +62,8 @@ typedef struct NamedBarrier {
     uint32_t count;             /* of predicates that were true: bar.red */
 } NamedBarrier;
 
-/* The last requests of an operation. Where addresses are swizzled, a loop has several patterns, mostly
- * in the same order again and again. */
+/* The last requests of an operation. Where addresses are swizzled, a loop has several patterns, and
+ * they mostly come in the same order again and again. */
 typedef struct OpPatterns {
     Pattern shared[SHARED_PATTERNS], global;
     unsigned current; /* of the shared ones */

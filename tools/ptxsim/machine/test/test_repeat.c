@@ -1,0 +1,127 @@
+/* Loads of a loop, whose requests have the pattern of the one before at another place: the values
+ * that they give, and what they must refuse only when it is there. Catches: a lane that gets
+ * another one's bytes, a request that is believed because the last one was good. */
+#include <stdint.h>
+
+#include "test/run_ptx.h"
+#include "test/tap.h"
+
+enum { ROUNDS = 4, SHARED = 8192 };
+
+/* Device memory: the lanes' offsets, then what each of them has loaded in each round, in the middle
+ * the bytes that shared memory is filled with, and loads from global memory begin. */
+static struct {
+    uint32_t offset[LANES];
+    uint8_t loaded[ROUNDS][LANES][16];
+    uint8_t unused[SHARED - LANES * 4 - ROUNDS * LANES * 16];
+    uint8_t bytes[SHARED];
+} device;
+
+/* The first `filled` bytes of shared memory are written; round i loads at offset + i * step. */
+static const char text[] = PTX_HEAD
+    ".visible .entry k(.param .u64 p)\n{\n.reg .b16 %%h;\n.reg .b32 %%r<9>;\n.reg .b64 %%d<9>;\n"
+    ".reg .pred %%q;\n.shared .align 16 .b8 s[8192];\n"
+    "ld.param.u64 %%d1, [p];\nmov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, s;\n"
+    "mad.wide.u32 %%d2, %%r1, 4, %%d1;\nld.global.u32 %%r3, [%%d2];\n"
+    "mad.lo.u32 %%r4, %%r1, 16, %%r2;\nmad.wide.u32 %%d3, %%r1, 16, %%d1;\nmov.u32 %%r5, 0;\n"
+    "FILL:\nld.global.v2.u64 {%%d4, %%d5}, [%%d3+8192];\nst.shared.v2.u64 [%%r4], {%%d4, %%d5};\n"
+    "add.u32 %%r4, %%r4, 512;\nadd.u64 %%d3, %%d3, 512;\nadd.u32 %%r5, %%r5, 512;\n"
+    "setp.lt.u32 %%q, %%r5, %d;\n@%%q bra FILL;\nbar.sync 0;\n"
+    "add.u32 %%r6, %%r2, %%r3;\ncvt.u64.u32 %%d6, %%r3;\nadd.u64 %%d6, %%d6, %%d1;\n"
+    "mad.wide.u32 %%d7, %%r1, 16, %%d1;\nmov.u32 %%r5, 0;\n"
+    "LOOP:\n%s\nadd.u32 %%r6, %%r6, %d;\nadd.u64 %%d6, %%d6, %d;\nadd.u64 %%d7, %%d7, 512;\n"
+    "add.u32 %%r5, %%r5, 1;\nsetp.lt.u32 %%q, %%r5, 4;\n@%%q bra LOOP;\nret;\n}\n";
+
+typedef struct Transfer {
+    unsigned bytes;
+    const char *shared, *global; /* the lane's bytes to its place in device.loaded */
+} Transfer;
+
+#define MOVE(type, registers)                                                                     \
+    "ld.shared." type " " registers ", [%r6];\nst.global." type " [%d7+128], " registers ";",     \
+        "ld.global." type " " registers ", [%d6+8192];\nst.global." type " [%d7+128], " registers \
+        ";"
+static const Transfer transfers[] = {
+    {1, MOVE("u8", "%h")},
+    {2, MOVE("u16", "%h")},
+    {4, MOVE("u32", "%r7")},
+    {8, MOVE("u64", "%d4")},
+    {8, MOVE("v2.u32", "{%r7, %r8}")},
+    {16, MOVE("v2.u64", "{%d4, %d5}")},
+};
+
+static LaunchStatus run(const Transfer *t, bool global, int filled, int step) {
+    char code[sizeof text + 256];
+    for (size_t i = 0; i < SHARED; i++) device.bytes[i] = (uint8_t)(i * 167 + (i >> 8) * 29 + 1);
+    snprintf(code, sizeof code, text, filled, global ? t->global : t->shared, step, step);
+    return run_ptx(code, LANES, &device, sizeof device).status;
+}
+
+static const char *const shapes[] = {"all the same", "the same in each half", "a row", "two rows",
+                                     "scattered",    "but for one lane"};
+
+static void set_offsets(unsigned shape, unsigned bytes) {
+    for (uint32_t l = 0; l < LANES; l++) {
+        const uint32_t places[] = {
+            3, l / 16 * 5, l, l % 16, (l * 13 + 7) % LANES * 3, l == 31 ? 40 : 2};
+        device.offset[l] = places[shape] * bytes;
+    }
+}
+
+static void test_values(const Transfer *t, unsigned shape, bool global) {
+    const unsigned step = 5 * t->bytes;
+    unsigned wrong = 0;
+    set_offsets(shape, t->bytes);
+    const LaunchStatus status = run(t, global, SHARED, (int)step);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        for (unsigned l = 0; l < LANES; l++)
+            wrong += memcmp(device.loaded[i][l], device.bytes + device.offset[l] + i * step,
+                            t->bytes) != 0;
+    ok(status == LAUNCH_OK && !wrong, "%s memory, %u bytes, %s: the values (%u are wrong)",
+       global ? "global" : "shared", t->bytes, shapes[shape], wrong);
+}
+
+/* The highest lane's last byte of the last round is the last one written, or the one after it. */
+static void test_unwritten(const Transfer *t, unsigned shape) {
+    uint32_t highest = 0;
+    set_offsets(shape, t->bytes);
+    for (unsigned l = 0; l < LANES; l++)
+        highest = device.offset[l] > highest ? device.offset[l] : highest;
+    const uint32_t filled = 4096, room = filled - t->bytes - highest;
+    const int step = (int)(room / 3 / t->bytes * t->bytes);
+    const uint32_t rest = room - 3 * (uint32_t)step;
+    for (unsigned l = 0; l < LANES; l++) device.offset[l] += rest;
+    const bool good = run(t, false, (int)filled, step) == LAUNCH_OK;
+    for (unsigned l = 0; l < LANES; l++) device.offset[l] += t->bytes;
+    const bool refused = run(t, false, (int)filled, step) == LAUNCH_FAULT;
+    ok(good && refused, "%u bytes, %s: what was never written is refused in the last round",
+       t->bytes, shapes[shape]);
+}
+
+/* The same with the last byte of the memory. */
+static void test_outside(const Transfer *t, unsigned shape, bool global) {
+    uint32_t highest = 0;
+    set_offsets(shape, t->bytes);
+    for (unsigned l = 0; l < LANES; l++)
+        highest = device.offset[l] > highest ? device.offset[l] : highest;
+    const uint32_t room = SHARED - t->bytes - highest;
+    const int step = (int)(room / 3 / t->bytes * t->bytes);
+    for (unsigned l = 0; l < LANES; l++) device.offset[l] += room - 3 * (uint32_t)step;
+    const bool good = run(t, global, SHARED, step) == LAUNCH_OK;
+    for (unsigned l = 0; l < LANES; l++) device.offset[l] += t->bytes;
+    const bool refused = run(t, global, SHARED, step) == LAUNCH_FAULT;
+    ok(good && refused, "%s memory, %u bytes, %s: beyond the end is refused in the last round",
+       global ? "global" : "shared", t->bytes, shapes[shape]);
+}
+
+int main(void) {
+    for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++)
+        for (unsigned shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+            for (int global = 0; global < 2; global++) {
+                test_values(&transfers[i], shape, global);
+                test_outside(&transfers[i], shape, global);
+            }
+            test_unwritten(&transfers[i], shape);
+        }
+    return done_testing();
+}
