@@ -12,14 +12,21 @@ static const AttentionProblem on_gpu[SHAPES] = {
     {.batch = 8, .heads = 24, .kv_heads = 3, .seq_q = 130, .seq_kv = 2111},
     {.batch = 16, .heads = 16, .kv_heads = 16, .seq_q = 513, .seq_kv = 65},
 };
-static const AttentionProblem simulated[SHAPES] = {
+static const AttentionProblem in_simulator[SHAPES] = {
     {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 200, .seq_kv = 200},
     {.batch = 2, .heads = 3, .kv_heads = 1, .seq_q = 17, .seq_kv = 400},
     {.batch = 2, .heads = 2, .kv_heads = 2, .seq_q = 129, .seq_kv = 65},
 };
 
+const AttentionProblem *repeat_shapes(bool simulated, int *count) {
+    *count = SHAPES;
+    return simulated ? in_simulator : on_gpu;
+}
+
 int repeat_command(const Options *options, const Device *device) {
     const int usual = device->simulated ? RUNS_SIMULATED : RUNS_GPU;
+    int count;
+    const AttentionProblem *const shapes = repeat_shapes(device->simulated, &count);
     Cases cases;
     Error error;
     TrialSetup setup = setup_of(options, &(Problem){0}, ROWS_WORK_GRID);
@@ -30,11 +37,11 @@ int repeat_command(const Options *options, const Device *device) {
     cases.failed = cases_print_failure;
     fprintf(cases.text, "repeat   RUNS=%d%s\n", setup.runs,
             device->simulated ? ", each with another order of blocks, warps and copies" : "");
-    for (int i = 0; i < VARIANTS * SHAPES && cases_go_on(&cases); i++) {
-        setup.problem.shape = (device->simulated ? simulated : on_gpu)[i % SHAPES];
-        if (!cases_variant(options, i / SHAPES, &setup.problem)) continue;
+    for (int i = 0; i < VARIANTS * count && cases_go_on(&cases); i++) {
+        setup.problem.shape = shapes[i % count];
+        if (!cases_variant(options, i / count, &setup.problem)) continue;
         if (!cases_try(&cases, &setup, &error)) return error_exit(&error);
-        progress("repeat: case %d of %d", i + 1, VARIANTS * SHAPES);
+        progress("repeat: case %d of %d", i + 1, VARIANTS * count);
     }
     return cases_end(&cases);
 }

@@ -9,6 +9,10 @@
 
 #include "cli/options.h"
 #include "device/device.h"
+#include "truth/problem.h"
+
+/* Its `count` problems, without the scale. */
+const AttentionProblem *repeat_shapes(bool simulated, int *count);
 
 /* Runs the command; returns the exit code. */
 int repeat_command(const Options *options, const Device *device);

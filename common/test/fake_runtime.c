@@ -1,8 +1,9 @@
 /* A stand-in for the CUDA runtime: device memory is host memory, a launch has happened when it
- * returns, and takes 60 ms. With it the harness runs without a GPU or simulator.
+ * returns, and takes 60 ms of the device's own clock. With it the harness runs without a GPU or
+ * simulator.
  *
  *     FAKE_DEVICES=0        no GPU            FAKE_MEMORY=bytes     free and total memory
- *     FAKE_CAPABILITY=90    10 * major + minor
+ *     FAKE_CAPABILITY=90    10 * major + minor              FAKE_NAME=name
  *     FAKE_ALLOCATIONS=3    the fourth allocation fails
  *     FAKE_LOST=1           a reset does not clear a fault
  *
@@ -12,16 +13,22 @@
 #include <cuda_runtime_api.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SET_MS = 7 }; /* of a memset in a stream, such as the flush of L2 */
 
 static bool hung;          /* a kernel runs for ever */
 static bool default_busy;  /* the default stream has something to do */
 static cudaError_t sticky; /* a fault that every call reports until the device is reset */
 static cudaError_t last;   /* what cudaGetLastError returns */
-static long launches;      /* so far */
-static long recorded[2];   /* launches before the last event but one, and before the last */
+static double clock_ms;    /* how long the device has worked so far */
+static double launch_ms = 60;
+static size_t least_set = SIZE_MAX; /* bytes */
+static char history[1 << 16];       /* see fake_history */
+static size_t noted;
 
 #ifndef FAKE_SIMULATED
 #define FAKE_SIMULATED 0
@@ -50,7 +57,27 @@ void fake_fault(void) { sticky = cudaErrorIllegalAddress; }
 
 void fake_hang(void) { hung = true; }
 
-void fake_launch(void) { launches++; }
+void fake_note(char what) {
+    if (noted + 1 < sizeof history) history[noted++] = what;
+    history[noted] = '\0';
+}
+
+const char *fake_history(void) { return history; }
+
+void fake_forget(void) {
+    noted = 0;
+    history[0] = '\0';
+    least_set = SIZE_MAX;
+}
+
+size_t fake_least_set(void) { return least_set; }
+
+void fake_launch_takes(double ms) { launch_ms = ms; }
+
+void fake_launch(void) {
+    fake_note('l');
+    clock_ms += launch_ms;
+}
 
 void fake_error(void) { last = cudaErrorInvalidValue; }
 
@@ -85,9 +112,10 @@ cudaError_t cudaSetDevice(int index) {
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int index) {
+    const char *name = getenv("FAKE_NAME");
     (void)index;
     memset(properties, 0, sizeof *properties);
-    strcpy(properties->name, "Fake \"GPU\"");
+    strcpy(properties->name, name ? name : "Fake \"GPU\"");
     return answer(cudaSuccess);
 }
 
@@ -147,8 +175,10 @@ cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
-    (void)memory, (void)value, (void)bytes,
-        (void)stream; /* the L2 flush: only its time is wanted */
+    (void)memory, (void)value, (void)stream; /* the L2 flush: only its time is wanted */
+    fake_note('m');
+    clock_ms += SET_MS;
+    if (bytes < least_set) least_set = bytes;
     return answer(cudaSuccess);
 }
 
@@ -177,26 +207,26 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return answer(busy ? cudaErrorNotReady : cudaSuccess);
 }
 
+/* An event is the time at which it was recorded. */
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
-    *event = NULL;
-    return answer(cudaSuccess);
+    *event = calloc(1, sizeof(double));
+    return answer(*event ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    (void)event, (void)stream;
-    recorded[0] = recorded[1];
-    recorded[1] = launches;
+    (void)stream;
+    fake_note('e');
+    *(double *)(void *)event = clock_ms;
     return answer(cudaSuccess);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop) {
-    (void)start, (void)stop;
-    *ms = 60 * (float)(recorded[1] - recorded[0]);
+    *ms = (float)(*(double *)(void *)stop - *(double *)(void *)start);
     return answer(cudaSuccess);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    (void)event;
+    free(event);
     return answer(cudaSuccess);
 }
 

@@ -1,6 +1,8 @@
-/* What the fake stages ask of the fake runtime. */
+/* What the fake stages and the tests ask of the fake runtime. */
 #ifndef FAKE_RUNTIME_H
 #define FAKE_RUNTIME_H
+
+#include <stddef.h>
 
 /* From now on every call reports an illegal address, until the device is reset. */
 void fake_fault(void);
@@ -14,7 +16,17 @@ void fake_error(void);
 /* From now on the device is busy, and every call that waits for it never returns. */
 void fake_hang(void);
 
-/* A kernel was launched. */
+/* A kernel was launched; and how long one takes from now on. */
 void fake_launch(void);
+void fake_launch_takes(double ms);
+
+/* What the device was asked for since fake_forget, a letter each: m memory set in a stream, e an
+ * event, l a launch, and what the test notes itself. */
+const char *fake_history(void);
+void fake_note(char what);
+void fake_forget(void);
+
+/* The fewest bytes that were set in a stream since then. */
+size_t fake_least_set(void);
 
 #endif

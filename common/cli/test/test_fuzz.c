@@ -1,6 +1,6 @@
 /* Catches: a case that breaks a rule of problems or the limits, a seed whose cases are not the same
- * again or are all alike, edges that are rare; a failure that is not made as small as it can be, or
- * so small that it no longer fails. */
+ * again or are all alike, edges that are rare, small groups or one INIT alone; a failure that is
+ * not made as small as it can be, or so small that it no longer fails. */
 #include "cli/fuzz.h"
 #include "test/tap.h"
 
@@ -14,7 +14,8 @@ static void cases(void) {
     enum { CASES = 2000 };
     int valid = 0, small = 0, edges = 0, odd = 0, grouped = 0, lopsided = 0, scaled = 0, strong = 0;
     double kinds[INITS] = {0};
-    bool variants[8] = {false};
+    bool variants[8] = {false}, inits[INITS] = {false}, groups[16] = {false};
+    bool batches[8] = {false}, kv_heads[8] = {false}, with_lse = false, without_lse = false;
     for (uint64_t n = 0; n < CASES; n++) {
         const TrialSetup setup = fuzz_case(7, n, &any, limits);
         const Problem *p = &setup.problem;
@@ -30,6 +31,10 @@ static void cases(void) {
         const double strength = setup.strength;
         strong += (strength > 0) == (init_strength(setup.init) > 0);
         kinds[setup.init] = fmax(kinds[setup.init], strength);
+        inits[setup.init] = true;
+        groups[s->heads / s->kv_heads % 16] = true;
+        batches[s->batch % 8] = kv_heads[s->kv_heads % 8] = true;
+        *(setup.lse ? &with_lse : &without_lse) = true;
         variants[(p->d == 128) + 2 * (p->type == TYPE_BF16) + 4 * p->causal] = true;
     }
     is_int(valid, CASES, "every case is a valid problem");
@@ -43,6 +48,13 @@ static void cases(void) {
     for (int i = INIT_SINK; i < INITS; i++)
         ok(kinds[i] == 100, "%s occurs with a strength of 100", init_name((Init)i));
     for (int i = 0; i < 8; i++) ok(variants[i], "variant %d occurs", i);
+    for (int i = 0; i < INITS; i++) ok(inits[i], "%s occurs", init_name((Init)i));
+    for (int i = 0; i < 16; i++)
+        ok(groups[i] == ((i >= 1 && i <= 4) || i == 8), "groups of 1, 2, 3, 4 and 8: %d", i);
+    for (int i = 0; i < 8; i++)
+        ok(batches[i] == (i >= 1 && i <= 4) && kv_heads[i] == batches[i],
+           "batches and KV heads of 1 to 4: %d", i);
+    ok(with_lse && without_lse, "with LSE and without");
 }
 
 static void seeds(void) {

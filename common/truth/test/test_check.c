@@ -1,6 +1,7 @@
 /* Catches: a check that passes what is wrong. NaN, an element of the wrong row, a small error in a
- * row of small values, a lost key in LSE, an infinity of the wrong sign, a NaN that spread; and one
- * that fails what is right: the low-precision reference itself, a NaN that the inputs excuse. */
+ * row of small values, a lost key in LSE, an infinity of the wrong sign, a NaN that spread, an
+ * error just above its tolerance, a tolerance that is not the one of check.h; and one that fails
+ * what is right: the low-precision reference itself, a NaN that the inputs excuse. */
 #include "test/tap.h"
 #include "truth/check.h"
 #include "truth/explain.h"
@@ -124,6 +125,65 @@ static void bad_fails(void) {
     free_sample(s);
 }
 
+/* Of check.h, each term of it alone and together: a row of O whose largest element is 3. */
+static void tolerances(ElementType type, double ulp) {
+    enum { ROWS = 2, COLUMNS = 64 };
+    static double O[ROWS * COLUMNS], low_O[ROWS * COLUMNS];
+    double LSE[ROWS] = {-3, -8}, low_LSE[ROWS] = {-3, -8}, sensitivity[ROWS] = {0, 0};
+    const Problem problem = {{1, 1, 1, ROWS, 1, 1}, COLUMNS, type, false};
+    const Rows rows = {.count = ROWS, .total = ROWS};
+    const Truth truth = {
+        .O = O, .low_O = low_O, .LSE = LSE, .low_LSE = low_LSE, .sensitivity = sensitivity};
+    const char *name = element_name(type);
+    const size_t row = 1, last = 2 * COLUMNS - 1;
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) O[i] = low_O[i] = i < COLUMNS ? 1000 : 0.5;
+    O[last] = low_O[last] = -3;
+    ok(check_row_tolerance(&problem, &truth, row) == ulp, "%s: an ulp of the largest", name);
+    low_O[last] += 0.25;
+    ok(check_row_tolerance(&problem, &truth, row) == ulp + 0.5, "%s: twice the reference's", name);
+    sensitivity[row] = 3 << 18;
+    ok(check_row_tolerance(&problem, &truth, row) == ulp + 1.25, "%s: and by the logits", name);
+    sensitivity[row] = INFINITY;
+    ok(check_row_tolerance(&problem, &truth, row) == ulp + 0.5, "%s: unless infinite", name);
+    O[COLUMNS] = 1e30, low_O[COLUMNS] = NAN;
+    O[COLUMNS + 1] = INFINITY, low_O[COLUMNS + 1] = 0;
+    ok(check_row_tolerance(&problem, &truth, row) == ulp + 0.5, "%s: numbers alone count", name);
+    ok(check_lse_tolerance(&rows, &truth) == 0x1p-15, "LSE: 2^-18 of the largest");
+    low_LSE[0] += 0.25;
+    ok(check_lse_tolerance(&rows, &truth) == 0x1p-15 + 0.5, "LSE: twice the reference's");
+    LSE[0] = -INFINITY, low_LSE[1] = NAN;
+    ok(check_lse_tolerance(&rows, &truth) == 0x1p-18, "LSE: numbers alone, at least 2^-18");
+}
+
+/* Errors of 0.99 and of 1.01 tolerances. */
+static void edges(void) {
+    Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
+    const size_t row = 150, at = row * D + 9;
+    const double tolerance = check_row_tolerance(&s->problem, &s->truth, row);
+    const double got = element_to_float(TYPE_FP16, s->O[at]);
+    s->truth.O[at] = got - 0.99 * tolerance;
+    s->truth.low_O[at] = s->truth.O[at];
+    ok(fabs(check_row_tolerance(&s->problem, &s->truth, row) / tolerance - 1) < 1e-9,
+       "the tolerance is that of another element");
+    const CheckResult near = check(s);
+    ok(near.pass && fabs(near.ratio - 0.99) < 1e-6, "0.99 of the tolerance passes");
+    ok(fabs(near.max_error / (0.99 * tolerance) - 1) < 1e-6 && near.tolerance == tolerance,
+       "both are told");
+    s->truth.O[at] = s->truth.low_O[at] = got + 1.01 * tolerance;
+    const CheckResult beyond = check(s);
+    ok(!beyond.pass && beyond.wrong_elements == 1, "1.01 of it fails");
+    s->truth.O[at] = s->truth.low_O[at] = got;
+    const double lse_tolerance = check_lse_tolerance(&s->rows, &s->truth), LSE = s->LSE[row];
+    s->truth.LSE[row] = s->truth.low_LSE[row] = LSE + 0.99 * lse_tolerance;
+    const CheckResult lse = check(s);
+    ok(lse.pass && fabs(lse.lse_error / lse_tolerance - 0.99) < 1e-6 &&
+           lse.lse_tolerance == lse_tolerance && fabs(lse.ratio - 0.99) < 1e-6,
+       "so does LSE");
+    s->truth.LSE[row] = s->truth.low_LSE[row] = LSE - 1.01 * lse_tolerance;
+    ok(check(s).wrong_lse == 1, "and fails");
+    free_sample(s);
+}
+
 static void infinities(void) {
     Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
     s->truth.LSE[7] = -INFINITY;
@@ -238,6 +298,9 @@ int main(void) {
         good_passes(TYPE_BF16, (Init)init);
     }
     bad_fails();
+    tolerances(TYPE_FP16, 0x1p-9);
+    tolerances(TYPE_BF16, 0x1p-6);
+    edges();
     infinities();
     unchecked_rows();
     nan_in_V();

@@ -2,7 +2,7 @@
 # The exercises as a learner meets them: `make stageNN start`, `run KERNEL=...`, `grade`.
 # Catches: a learner's file overwritten, a kernel that is wrong in some way and gets a crash, a
 # silence or praise for an answer, a right one that is refused, another kernel run than is named, a
-# kernel from an older ladder that is taken for a stage of today.
+# kernel from an older ladder that is taken for a stage of today, a grade of one variant of eight.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 copy=$(mktemp -d)
@@ -151,6 +151,7 @@ mv build/attention-sim build/attention-sim.whole
 cat >build/attention-sim <<'END'
 #!/bin/bash
 if [ "$1" = grid ]; then
+    echo "$*" >>grids
     set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
     echo "grid: case 7 of 49" >&2
     for ((i = 0; i < 100; i++)); do
@@ -167,6 +168,9 @@ for what in "holds  it compiles" "holds  no race" "holds  right results on the g
     "holds  the counters" "all holds"; do
     ok "$what" says "$what"
 done
+ok "the whole grid is asked for, once: no variant is chosen" \
+    [ "$(cat grids)" = "grid DEVICE=sim GRID=small build/sm_80/work/02_next" ]
+ok "of a kernel that compiles in all of them" says "holds  it compiles in all 2 variants"
 ok "the progress of the grid is shown while it runs" [ -e shown ]
 ok "once, outside the answer" [ "$(grep -c 'grid: case 7 of 49' "$log")" -eq 1 ]
 lab=$(grep -c -- '--     the signature' "$log") # 1: there is no disassembler to be had

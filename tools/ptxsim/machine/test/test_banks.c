@@ -102,13 +102,15 @@ static void test_masks(void) {
     ok(units.actual == 0 && units.ideal == 0, "no lane, global");
 }
 
-/* Every pattern by the definition: words of a bank counted one by one. */
-static unsigned slow_wavefronts(const uint32_t address[32], uint32_t mask) {
+/* Every pattern by the definition: the distinct words that a group of lanes wants of each bank, one
+ * by one. A lane wants all words of its access. */
+static unsigned slow_group(const uint32_t address[32], uint32_t mask, unsigned bytes) {
     unsigned worst = 0;
     for (unsigned bank = 0; bank < 32; bank++) {
         unsigned words = 0;
         for (unsigned l = 0; l < 32; l++) {
-            bool counts = mask >> l & 1 && address[l] / 4 % 32 == bank;
+            const unsigned first = address[l] / 4 % 32, count = bytes < 4 ? 1 : bytes / 4;
+            bool counts = mask >> l & 1 && (bank - first) % 32 < count;
             for (unsigned m = 0; m < l; m++)
                 if (mask >> m & 1 && address[m] / 4 == address[l] / 4) counts = false;
             words += counts;
@@ -116,6 +118,53 @@ static unsigned slow_wavefronts(const uint32_t address[32], uint32_t mask) {
         worst = words > worst ? words : worst;
     }
     return worst;
+}
+
+static bool slow_pairs(const uint32_t address[32], uint32_t mask, unsigned step) {
+    for (unsigned l = 0; l < 32; l++)
+        if (mask >> l & mask >> (l ^ step) & 1 && address[l] != address[l ^ step]) return false;
+    return true;
+}
+
+static unsigned slow_wavefronts(const uint32_t address[32], uint32_t mask, unsigned bytes) {
+    const bool wide = bytes > 4;
+    const bool pairs = wide && (slow_pairs(address, mask, 1) || slow_pairs(address, mask, 2));
+    const unsigned lanes = wide ? 128 / bytes * (pairs ? 2 : 1) : 32;
+    unsigned sum = 0;
+    for (unsigned first = 0; first < 32; first += lanes) {
+        const uint32_t group = lanes == 32 ? all : ((1u << lanes) - 1) << first;
+        sum += slow_group(address, mask & group, bytes);
+    }
+    return sum;
+}
+
+/* Requests in which neighbours, or lanes two apart, mostly want the same, and others. */
+static void test_random_wide(void) {
+    uint32_t state = 7;
+    for (unsigned bytes = 8; bytes <= 16; bytes *= 2) {
+        unsigned bad = 0, paired = 0, matrices = 0;
+        for (int trial = 0; trial < 4000; trial++) {
+            uint32_t address[32], mask = trial % 3 ? all : 0;
+            const unsigned spread = 1u << trial % 8, shared = trial / 8 % 4;
+            for (unsigned l = 0; l < 32; l++) {
+                state = state * 1664525 + 1013904223;
+                address[l] = 1024 + (state >> 16) % (32 * spread) * bytes;
+                if (shared == 1 && l & 1) address[l] = address[l - 1];
+                if (shared == 2 && l & 2) address[l] = address[l - 2];
+                if (!(trial % 3)) mask |= (state >> 9 & 1) << l;
+            }
+            bad += shared_wavefronts(address, mask, bytes).actual !=
+                   slow_wavefronts(address, mask, bytes);
+            paired += mask && slow_pairs(address, mask, 1);
+            if (bytes < 16) continue;
+            unsigned rows = 0;
+            for (unsigned m = 0; m < 4; m++) rows += slow_group(address, 0xffu << 8 * m, 16);
+            matrices += matrix_wavefronts(address, 4).actual != rows;
+        }
+        ok(bad == 0 && paired > 200, "4000 random %u-byte requests equal the definition (%u wrong)",
+           bytes, bad);
+        ok(matrices == 0, "and so do matrices (%u wrong)", matrices);
+    }
 }
 
 static void test_random(void) {
@@ -129,7 +178,7 @@ static void test_random(void) {
             mask = mask << 1 | (seed >> 9 & 1);
             global[l] = 0x7f0000000000 + (seed >> (i & 15) >> 8 << 2);
         }
-        bad += shared_wavefronts(address, mask, 4).actual != slow_wavefronts(address, mask);
+        bad += shared_wavefronts(address, mask, 4).actual != slow_wavefronts(address, mask, 4);
         for (unsigned bytes = 4; bytes <= 16; bytes *= 2) {
             for (int l = 0; l < 32; l++) address[l] &= ~15u;
             Units units = shared_wavefronts(address, mask, bytes);
@@ -235,6 +284,7 @@ int main(void) {
     test_tiles();
     test_masks();
     test_random();
+    test_random_wide();
     test_placement();
     test_sectors();
     return done_testing();

@@ -2,9 +2,7 @@
  * special registers, and what only a GPU notices. Catches: a value taken from the wrong lane, a
  * vote that counts absent lanes, a barrier that lets a warp through, an index in the wrong order.
  */
-#include <unistd.h>
-
-#include "test/run_ptx.h"
+#include "test/capture.h"
 #include "test/tap.h"
 
 enum { LANES_A_WARP = 32, MAX_THREADS = 256 };
@@ -457,24 +455,6 @@ static void test_hints(void) {
 }
 
 /* ---- Calls to the host ----------------------------------------------------------------------- */
-
-/* What a run says on file descriptor `fd`, in text[0..size); the run's status. */
-static LaunchStatus capture(int fd, const char *module, char *text, size_t size) {
-    uint64_t data[4] = {0};
-    FILE *file = tmpfile();
-    fflush(NULL);
-    const int saved = dup(fd);
-    dup2(fileno(file), fd);
-    const PtxRun result = run_ptx(module, 2, data, sizeof data);
-    fflush(NULL);
-    dup2(saved, fd);
-    close(saved);
-    rewind(file);
-    text[fread(text, 1, size - 1, file)] = 0;
-    fclose(file);
-    if (result.error[0]) printf("# %s\n", result.error);
-    return result.status;
-}
 
 #define CALL_HEAD                                                                               \
     PTX_HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"           \

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# What `make sanitize` runs, with a program that only writes down how it was called, and a GPU and a
+# compute-sanitizer that do the same. Catches: a run without the search for races, copies that land
+# in one order alone, a shape or a tool left out, a finding that ends with 0 or without its words, a
+# machine with neither tool that is called clean.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+calls=$work/calls log=$work/log
+count=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$log" "$calls"
+    fi
+}
+says() { grep -qF -- "$1" "$log"; }
+called() { [ "$(grep -cE -- "$2" "$calls")" -eq "$1" ]; } # called TIMES PATTERN
+
+mkdir "$work/bin"
+# Fails, with what it found, in the call whose line matches FINDS.
+cat >"$work/program-sim" <<'END'
+#!/bin/bash
+line="race=${SIM_RACE:-} async=${SIM_ASYNC:-} $*"
+echo "$line" >>"$CALLS"
+[[ -n ${FINDS:-} && $line =~ $FINDS ]] || exit 0
+echo "a data race at line 7"
+exit 1
+END
+cat >"$work/bin/compute-sanitizer" <<'END'
+#!/bin/bash
+echo "$*" >>"$CALLS"
+[[ -n ${FINDS:-} && "$*" =~ $FINDS ]] || exit 0
+echo "an invalid access at line 9"
+exit 1
+END
+cat >"$work/nvidia-smi" <<'END'
+#!/bin/bash
+[ "$1" = -L ]
+END
+chmod +x "$work/program-sim" "$work/bin/compute-sanitizer" "$work/nvidia-smi"
+export CALLS=$calls PATH=$work/bin:$PATH
+sanitize() {
+    : >"$calls"
+    tools/sanitize/sanitize.sh "$work/program" "$@" >"$log" 2>&1
+    code=$?
+}
+
+# ---- in the simulator ----------------------------------------------------------------------------
+sanitize DEVICE=sim DTYPE=bf16 build/01_one build/02_two
+ok "a clean run succeeds" [ $code -eq 0 ]
+ok "it says so of each run" [ "$(grep -c '^copies .* clean$' "$log")" -eq "$(wc -l <"$calls")" ]
+ok "races are looked for in every run" called 0 '^race=[^1]|^race= '
+ok "at least three shapes with copies late" [ "$(grep -c 'async=late' "$calls")" -ge 3 ]
+ok "and the same with copies early" cmp -s <(sed -n 's/.*async=late//p' "$calls") \
+    <(sed -n 's/.*async=early//p' "$calls")
+ok "each is a run of all stages, with what the user said" \
+    called "$(wc -l <"$calls")" ' run .*DTYPE=bf16 build/01_one build/02_two DEVICE=sim$'
+ok "a shape with more keys than two tiles" called 2 'NKV=400'
+ok "one whose first rows see no key" called 2 'N=400 NKV=100 CAUSAL=1'
+ok "one with few queries and many keys" called 2 'N=9 NKV=1700'
+ok "all with heads that share keys" called "$(wc -l <"$calls")" 'H=[2-9] HKV=1 '
+runs=$(wc -l <"$calls")
+for finds in 'async=late .*NKV=400' 'async=early .*NKV=400' 'async=late .*N=400' \
+    'async=early .*1700'; do
+    FINDS=$finds sanitize DEVICE=sim build/01_one
+    ok "a finding in $finds: exit 1" [ $code -eq 1 ]
+    ok "with its words" says "a data race at line 7"
+    ok "once" [ "$(grep -c 'found something (exit 1)' "$log")" -eq 1 ]
+    ok "and the rest is looked at as well" [ "$(wc -l <"$calls")" -eq "$runs" ]
+done
+
+# ---- on a GPU ------------------------------------------------------------------------------------
+mv "$work/nvidia-smi" "$work/bin"
+sanitize build/01_one
+ok "where there is a GPU, it runs there" called 0 'DEVICE=sim'
+for tool in memcheck racecheck initcheck synccheck; do
+    ok "under $tool" called 3 \
+        "^--tool $tool --error-exitcode 1 .*/program run .* build/01_one DEVICE=gpu"
+done
+ok "and nothing else" [ "$(wc -l <"$calls")" -eq 12 ]
+ok "clean" [ $code -eq 0 ]
+FINDS='racecheck.*1700' sanitize build/01_one
+ok "a finding there is one" [ $code -eq 1 ]
+ok "with its words, too" says "an invalid access at line 9"
+sanitize DEVICE=sim build/01_one
+ok "DEVICE=sim leaves the GPU alone" called 0 'DEVICE=gpu'
+mkdir "$work/path"
+for tool in bash mktemp rm cat; do ln -s "$(command -v $tool)" "$work/path"; done
+ln -s "$work/bin/nvidia-smi" "$work/path"
+PATH=$work/path sanitize build/01_one
+ok "a GPU without compute-sanitizer: exit 2" [ $code -eq 2 ]
+ok "and a sentence" says "compute-sanitizer was not found"
+rm "$work/bin/nvidia-smi" "$work/path/nvidia-smi"
+sanitize DEVICE=gpu build/01_one
+ok "DEVICE=gpu without one: exit 2" [ $code -eq 2 ]
+rm "$work/program-sim"
+sanitize build/01_one
+ok "neither GPU nor simulator: exit 2" [ $code -eq 2 ]
+ok "which is not called clean" [ "$(grep -c clean "$log")" -eq 0 ]
+echo "1..$count"
