@@ -60,6 +60,8 @@ Flash attention in sixteen stages
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
+  make mutate CODE=common     the same for the harness, or CODE=tools/ptxsim/ops, or a file: do its
+                              tests notice? (MUTANTS=10 of each file)
   make planted                bugs that were planted once: is each caught by the command that must?
                               (BUGS=04_no_WAR,14_parity: these alone; JOBS=2 at a time)
   make stage07 profile        Nsight Compute on one launch (needs a GPU)
@@ -228,14 +230,21 @@ mutate: export NVCC_FLAGS := $(NVCC_FLAGS)
 mutate: export VARIANTS := $(VARIANTS)
 mutate: export CHECK := $(LAB_RUN) check
 $(foreach v,MUTANTS SEED JOBS,$(eval mutate: export $v := $($v)))
-mutate: $(PROGRAMS) build/mutate $(LAB)
-	@tools/mutate/mutate.sh build/attention $(SELECTED_DIRS)
+mutate: export CC := $(CC)
+mutate: export CUDA_INCLUDE := $(CUDA_INCLUDE)
+$(if $(and $(CODE),$(filter stage%,$(MAKECMDGOALS))),$(error \
+    CODE names the files whose mistakes are planted, so there can be no stage beside it))
+mutate: $(if $(CODE),$(C_TESTS),$(PROGRAMS) $(LAB)) build/mutate
+	@$(if $(CODE),tools/mutate/code/code.sh $(CODE) $(C_TESTS),\
+	    tools/mutate/mutate.sh build/attention $(SELECTED_DIRS))
 
 # Bugs of tools/mutate/planted/, each with the command that must catch it.
 COMMA := ,
 planted: export NVCC := $(NVCC)
 planted: export NVCC_FLAGS := $(NVCC_FLAGS)
 planted: export CHECK := $(LAB_RUN) check
+planted: export CC := $(CC)
+planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
-planted: $(PROGRAMS) $(LAB)
+planted: $(PROGRAMS) $(LAB) $(C_TESTS)
 	@tools/mutate/planted.sh build/attention $(subst $(COMMA), ,$(BUGS))

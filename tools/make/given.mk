@@ -16,7 +16,7 @@ $(foreach g,$(MAKECMDGOALS),$(if $(call unsafe,$g),$(error there is no such goal
 
 # The variables of the user; a value of those in WORDS has no blanks either.
 WORDS := $(OPTIONS) ARCH FROM TO BR BC WARPS MUTANTS JOBS BUGS PEERS LINE INSTR PTX CLEAN BLOCK \
-         KERNEL
+         KERNEL CODE
 USERS := $(WORDS) RESULTS
 is_given = $(filter-out file undefined default automatic,$(firstword $(origin $1)))
 $(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(call unsafe,$(value $v)),\
@@ -54,7 +54,7 @@ TAKES_repeat := $(CASES) RUNS LSE
 TAKES_tune := $(PROBLEM) DEVICE GPU REPS BR BC WARPS
 TAKES_grade := ARCH KERNEL
 TAKES_start := ARCH
-TAKES_mutate := ARCH MUTANTS SEED JOBS
+TAKES_mutate := ARCH MUTANTS SEED JOBS CODE
 TAKES_planted := BUGS JOBS
 TAKES_sass := $(LISTED) LINE INSTR PTX CLEAN
 TAKES_count := $(LISTED)

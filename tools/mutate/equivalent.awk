@@ -5,7 +5,7 @@ BEGIN { FS = "\t" }
 FNR == 1 { file++; name = FILENAME; sub(/.*\//, "", name) }
 file == 1 && /^## / { title[++entry] = substr($0, 4); next }
 file == 1 && !entry { next }
-file == 1 && /^kind: [a-z]+; stages: / {
+file == 1 && /^kind: [a-z]+; (stages|files): / {
     split($0, part, /[:;] */)
     kind[entry] = part[2]
     stages[entry] = " " part[4] " "

@@ -1,7 +1,8 @@
-/* mutate KERNEL.cu [NUMBER] [SAMPLE=count] [SEED=number]
+/* mutate FILE [NUMBER] [SAMPLE=count] [SEED=number]
  *
- * Without NUMBER lists the mutants of a kernel, see mutant_list; SAMPLE lists so many of them, and
- * always every removed synchronisation. With NUMBER prints the kernel with that mutant applied. */
+ * Without NUMBER lists the mutants of a kernel.cu or of a file of C, see mutant_list; SAMPLE lists
+ * so many of them, and always every removed synchronisation. With NUMBER prints the file with that
+ * mutant applied. */
 #include "mutants.h"
 
 #include <limits.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 typedef struct Arguments {
-    const char *kernel;
+    const char *file;
     int number; /* 0: list them */
     int sample; /* INT_MAX: all */
     unsigned seed;
@@ -35,8 +36,8 @@ static bool parse(int count, char *const argument[], Arguments *arguments, Error
                 return error_set(error, STATUS_USAGE, "SEED must be a number; not '%s'",
                                  argument[i] + 5);
             arguments->seed = (unsigned)number;
-        } else if (!arguments->kernel) {
-            arguments->kernel = argument[i];
+        } else if (!arguments->file) {
+            arguments->file = argument[i];
         } else {
             if (!read_number(argument[i], 1, &number))
                 return error_set(error, STATUS_USAGE, "a mutant has a number from 1; not '%s'",
@@ -44,9 +45,8 @@ static bool parse(int count, char *const argument[], Arguments *arguments, Error
             arguments->number = (int)number;
         }
     }
-    return arguments->kernel ||
-           error_set(error, STATUS_USAGE,
-                     "usage: mutate KERNEL.cu [NUMBER] [SAMPLE=count] [SEED=number]");
+    return arguments->file || error_set(error, STATUS_USAGE,
+                                        "usage: mutate FILE [NUMBER] [SAMPLE=count] [SEED=number]");
 }
 
 static bool list(const Mutants *mutants, const Arguments *arguments, Error *error) {
@@ -61,7 +61,7 @@ static bool list(const Mutants *mutants, const Arguments *arguments, Error *erro
 
 static bool print(const Mutants *mutants, const Arguments *arguments, Error *error) {
     if (arguments->number > mutants->count)
-        return error_set(error, STATUS_USAGE, "%s has mutants 1 to %d; not '%d'", arguments->kernel,
+        return error_set(error, STATUS_USAGE, "%s has mutants 1 to %d; not '%d'", arguments->file,
                          mutants->count, arguments->number);
     mutant_print(mutants, arguments->number - 1, stdout);
     return true;
@@ -73,7 +73,7 @@ int main(int count, char *argument[]) {
     Source source = {0};
     Mutants mutants = {0};
     bool done = parse(count - 1, argument + 1, &arguments, &error) &&
-                source_read(arguments.kernel, &source, &error) &&
+                source_read(arguments.file, &source, &error) &&
                 mutants_find(&source, &mutants, &error);
     if (done) done = (arguments.number ? print : list)(&mutants, &arguments, &error);
     mutants_free(&mutants);

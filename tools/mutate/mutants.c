@@ -116,6 +116,7 @@ static bool same_token(const Source *source, int a, int b) {
 /* Marks all tokens that are the name of a function whose body has a marked token: a wrapper of a
  * synchronisation, or something that calls one. One pass is enough, for C defines before use. */
 static void mark_functions(const Source *source, bool *sync) {
+    if (source->plain_c) return; /* no function there synchronises the threads of a kernel */
     for (int i = 0; i < source->count; i++) sync[i] = synchronises(source, i);
     Region region;
     for (int i = 0; next_region(source, i, &region); i = region.last + 1) {

@@ -1,4 +1,4 @@
-/* Mutants of a kernel: small edits, each a mistake that somebody could make. */
+/* Mutants of a kernel or of a file of C: small edits, each a mistake that somebody could make. */
 #ifndef MUTATE_MUTANTS_H
 #define MUTATE_MUTANTS_H
 

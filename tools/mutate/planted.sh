@@ -4,7 +4,7 @@
 #   tools/mutate/planted.sh PROGRAM [NAME]...     all of them if no NAME is given
 #   tools/mutate/planted.sh --one PROGRAM FILE    the one in FILE
 #   tools/mutate/planted.sh --check PROGRAM FILE  its command alone, after it was built
-#   tools/mutate/planted.sh --apply FILE          prints its stage's kernel with the bug
+#   tools/mutate/planted.sh --apply FILE          prints the kernel, or the file, with the bug
 #
 # PROGRAM is build/attention. A file has lines of a word and its value:
 #
@@ -12,12 +12,15 @@
 #   stage    07_swizzle
 #   variant  d128_fp16_full
 #   check    the command and its variables: run, sanitize, grid, repeat or check-sass
+#   file     in place of stage and variant: a file of the harness or of a tool,
+#   test     and of check: a C test or a script that owns it
 #   says     what the command must say
 #   line     the text of the line of the kernel that it must name, if it can
-#   before   a text that is in one line of the kernel, and
+#   before   a text that is in one line of the kernel or the file, and
 #   after    what stands there instead; there may be several pairs
 #
-# Environment: NVCC, NVCC_FLAGS; CHECK, the command that checks signatures; JOBS at a time.
+# Environment: NVCC, NVCC_FLAGS; CHECK, the command that checks signatures; JOBS at a time; CC and
+# CUDA_INCLUDE.
 # Prints TAP. Exit: 0 all were caught, 1 not, 64 a file that makes no sense.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
@@ -29,7 +32,13 @@ fail() { # fail CODE TEXT
 }
 value() { sed -n "s/^$1  *//p" "$file"; } # value WORD: its value, or one a line
 
-# apply: the kernel with the bug; false if a text is not in exactly one line.
+planted_in() { # planted_in: the file that gets the bug
+    local file_of_tree
+    file_of_tree=$(value file)
+    echo "${file_of_tree:-stages/$(value stage)/kernel.cu}"
+}
+
+# apply: that file with the bug; false if a text is not in exactly one line.
 apply() {
     awk -v file="$file" '
         function literal(line, word) { sub("^" word " *", "", line); return line }
@@ -49,7 +58,7 @@ apply() {
             print
         }
         END { for (i = 1; i <= pairs; i++) bad += found[i] != 1; exit bad > 0 || pairs == 0 }
-    ' "stages/$(value stage)/kernel.cu"
+    ' "$(planted_in)"
 }
 
 # build FOLDER: the variant with the bug, there.
@@ -85,9 +94,37 @@ check() {
     esac
 }
 
+# in_code: plants the bug in the harness or a tool and says on stdout what is missing.
+in_code() {
+    local scratch log source at test
+    scratch=build/planted/$(basename "$file" .bug) at=$(value file) test=$(value test)
+    rm -rf "$scratch"
+    log=$scratch/log source=$scratch/$at
+    mkdir -p "${source%/*}"
+    # shellcheck source=tools/mutate/code/place.sh
+    . "$here/code/place.sh"
+    apply >"$source" || { echo "its text is not in one line of $at"; return 1; }
+    chmod --reference="$at" "$source"
+    if [[ $test == *.t ]]; then
+        make_tree "$at" "$source" && run_script "$test"
+    elif ! compile "$source" "$scratch/object.o" ||
+        ! link "$scratch/object.o" "$(house_of "$at")" "$test"; then
+        echo "it does not compile"
+        cat "$log"
+        return 1
+    else
+        run_program 60
+    fi && echo "$test passes" && return 1
+    grep '^not ok' "$log" | grep -qF -- "$(value says)" && return
+    echo "it should fail with: $(value says)"
+    grep '^not ok' "$log"
+    return 1
+}
+
 # one: plants the bug and says on stdout what is missing.
 one() {
     local folder number code wanted name
+    [ -z "$(value file)" ] || { in_code; return; }
     name=$(basename "$file" .bug)
     folder=build/planted/$name/$(value stage)
     rm -rf "build/planted/$name"
@@ -130,7 +167,7 @@ case ${1:-} in
     --one)
         program=$2 file=$3
         missing=$(one) && status=ok || status='not ok'
-        printf '%s - %s: %s\n' "$status" "$(basename "$file" .bug)" "$(value check)"
+        printf '%s - %s: %s\n' "$status" "$(basename "$file" .bug)" "$(value check)$(value test)"
         [ "$status" = ok ] || printf '%s\n' "$missing" | sed 's/^/# /'
         exit
         ;;
@@ -144,6 +181,7 @@ names=("$@")
 for name in "${names[@]}"; do
     [ -f "$here/planted/$name.bug" ] || fail 64 "there is no planted bug $name"
 done
+mkdir -p build/mutants && "$here/code/libsass.sh" || exit 1
 printf '%s\n' "${names[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} \
     "$here/planted.sh" --one "$program" "$here/planted/{}.bug" >build/planted.tap
 awk '/^(not )?ok/ { sub(/ok -/, "ok " ++n " -") } { print } END { print "1.." n }' \

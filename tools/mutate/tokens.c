@@ -155,7 +155,8 @@ static bool read_token(Reader *reader) {
 }
 
 bool source_read(const char *path, Source *source, Error *error) {
-    *source = (Source){0};
+    const size_t length = strlen(path);
+    *source = (Source){.plain_c = length > 2 && strcmp(path + length - 2, ".c") == 0};
     if (!load(path, source, error)) return false;
     Reader reader = {.source = source, .line = 1, .path = path, .error = error};
     while (reader.at < source->length) {
@@ -295,7 +296,26 @@ static int next(const Source *source, int i, const char *text) {
     return i;
 }
 
+/* `const int rows = 3;` and `static const char *const names[] = {...};`, from `const` or `static`
+ * on, the value without its outer braces. */
+static bool is_constant(const Source *source, int i, Region *region) {
+    const int end = next(source, i, ";"), is = next(source, i, "=");
+    if (is >= end || source->token[is].parent >= 0) return false;
+    const bool braces = token_is(source, is + 1, "{");
+    const int last = braces ? source->token[is + 1].mate : end;
+    *region = (Region){.name = is - 1, .first = is + 1 + braces, .last = last - 1, .host = true};
+    return true;
+}
+
+static bool is_enum(const Source *source, int i, Region *region) {
+    const int open = next(source, i, "{");
+    if (open > i + 2) return false;
+    *region = (Region){i, open + 1, source->token[open].mate - 1, .host = true};
+    return true;
+}
+
 bool next_region(const Source *source, int i, Region *region) {
+    static const char *const constants[] = {"static", "const", NULL};
     for (; i < source->count; i++) {
         if (source->token[i].parent >= 0) continue;
         if (token_is(source, i, "constexpr")) {
@@ -303,6 +323,10 @@ bool next_region(const Source *source, int i, Region *region) {
             *region = (Region){.name = is - 1, .first = is + 1, .last = end, .host = true};
             return end < source->count;
         }
+        if (source->plain_c && token_in(source, i, constants) && is_constant(source, i, region))
+            return true;
+        if (source->plain_c && token_is(source, i, "enum") && is_enum(source, i, region))
+            return true;
         if (token_is(source, i, "{") && token_is(source, i - 1, ")")) {
             const int name = source->token[i - 1].mate - 1;
             *region = (Region){name, i + 1, source->token[i].mate - 1, is_host(source, name)};

@@ -1,6 +1,6 @@
-/* A kernel's text as tokens, with just as much structure as operators need: brackets, statements,
- * functions. It reads C as clang-format writes it: a binary operator has blanks on both sides, and
- * the < of a template, the * of a pointer and a sign have not. */
+/* The text of a kernel, or of a C file, as tokens, with just as much structure as operators need:
+ * brackets, statements, functions. It reads C as clang-format writes it: a binary operator has
+ * blanks on both sides, and the < of a template, the * of a pointer and a sign have not. */
 #ifndef MUTATE_TOKENS_H
 #define MUTATE_TOKENS_H
 
@@ -21,6 +21,7 @@ typedef struct Token {
 } Token;
 
 typedef struct Source {
+    bool plain_c; /* its name ends with ".c": nothing in it runs on a device */
     char *text;
     int length;
     Token *token;
@@ -48,7 +49,7 @@ int operand_last(const Source *source, int i);  /* of the right operand */
 int statement_end(const Source *source, int i);
 
 /* A part of the file that may be changed: tokens first .. last of a function's body, or of what a
- * constexpr at file level is set to. */
+ * constexpr at file level is set to; in plain C of what a constant, a table or an enum is. */
 typedef struct Region {
     int name; /* token: the name of the function or constant */
     int first, last;

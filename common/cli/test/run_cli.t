@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c).
+# The programs end to end, on a fake runtime and fake stages (fake_runtime.c, fake_stage.c);
+# bench_cli.t has the command that takes longest.
 # Catches: a planted bug of any kind that does not end in exit 1 with a message that names it, a
 # stage that fells the others, a wrong exit code, anything but JSON on stdout with FORMAT=json,
 # a bad value without a sentence.
@@ -151,7 +152,7 @@ run attention fly 01_none
 exits 64 "an unknown command" 'usage:'
 run attention run D=128
 exits 64 "no stage" 'usage:'
-run attention run 99_missing
+run attention run "${small[@]}" 99_missing
 exits 64 "an unknown stage" '99_missing: no such stage'
 run attention run "${small[@]}" D=64 01_none
 exits 1 "a variant that is not built" '01_none/d64_fp16_full.so is not there'
@@ -162,7 +163,7 @@ exits 64 "HKV that does not divide H" 'HKV=3 does not divide H=4'
 run attention run B=60000 H=60000 01_none
 exits 64 "sizes that overflow" 'B=60000 times H=60000 overflows'
 
-# ---- grid and bench ------------------------------------------------------------------------------
+# ---- grid ----------------------------------------------------------------------------------------
 cell=(GRID=small D=128 DTYPE=fp16 CAUSAL=1)
 run attention grid "${cell[@]}" INIT=normal 01_none 12_unsupported
 exits 0 "grid of a right stage" '01_none                     49 cases, 0 failed' \
@@ -222,37 +223,5 @@ run attention grid N=100 01_none
 exits 64 "grid with a length" 'grid chooses the shapes itself'
 run attention grid "${cell[@]}" 99_missing
 exits 64 "grid of an unknown stage" '99_missing: no such stage'
-run attention bench SEQS=1 REPS=1 INIT=sink STRENGTH=30 D=128 01_none 12_unsupported
-exits 0 "bench" 'd128_fp16_causal seq     1  sink 30 0.002237 SKIP' '"tflops":0.00223696213,' \
-    '"batch":16384,"heads":16,' '"causal":true' '"init":"sink","strength":30,'
-[ "$(grep -c '^{.*}$' "$work/out")" -eq 4 ] && [ "$(wc -l <"$work/out")" -eq 4 ]
-verdict $? "an object for each mask and stage"
-FAKE_MEMORY=1000 run attention bench REPS=1 INIT=all D=128 CAUSAL=0 01_none
-exits 2 "all inputs at two lengths" 'seq  4096 normal: ' 'seq  4096 sink 30: ' \
-    'seq 16384 primacy 100: '
-[ "$(grep -c 'seq ' "$work/err")" -eq 20 ]
-verdict $? "and no other"
-run attention bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
-exits 1 "bench covers both head sizes" 'd64_fp16_full.so is not there' \
-    '"d":128,"regime":"square","init":"ramp",'
-run attention bench SEQS=1 D=128 CAUSAL=1 SUSTAINED=1 01_none
-exits 0 "bench, sustained" '"ms_median":60,"ms_min":60,' '"sustained":1,"began":"20'
-[ "$(grep -c '"began":"20.*","ended":"20' "$work/out")" -eq 1 ]
-verdict $? "from one time to another"
-run attention bench SEQS=1 D=128 CAUSAL=1 REPS=1 01_none
-exits 0 "one at a time" '"sustained":null,"began":null,"ended":null,' '"regime":"square",' \
-    '"gb_s":4.49140053,"hbm_share":0.00449140053,'
-run attention bench REGIME=decode D=64 01_none
-exits 1 "another regime" '"regime":"decode",' \
-    'decode  d64_fp16_full    B=8 H=32 HKV=8 N=1 NKV=8192  FAIL'
-run attention bench REGIME=prefill CAUSAL=0 01_none
-exits 64 "a regime without such a shape" 'REGIME=prefill has no shape with this D and CAUSAL'
-run attention run REGIME=gqa 01_none
-exits 64 "a regime in run" 'REGIME: allowed with bench, not with run'
-run attention bench N=100 01_none
-exits 64 "bench with a length" 'bench chooses the shapes itself'
-run attention-sim bench SEQS=1 01_none
-exits 2 "bench on the simulator" 'it needs a GPU'
-
 echo "1..$number"
 exit $((bad > 0))

@@ -290,6 +290,63 @@ static void explanation(void) {
     free_sample(s);
 }
 
+/* The whole text, of 100 of 400 rows: which elements, tiles, rows of a fragment and heads. */
+static void whole_explanation(void) {
+    Sample *s = make(TYPE_FP16, INIT_ZEROS, 64.0 * 100 * 40);
+    const size_t count = s->rows.count, first = s->rows.index[count / 2];
+    char text[8192] = "", expected[8192] = "  first mismatches of O:\n";
+    size_t n = strlen(expected);
+    const Outputs outputs = {s->O, s->LSE};
+    for (size_t c = 0; c < 10; c++) s->O[first * D + 6 * c] = 0x3c00;
+    s->O[first * D + 60] = 0x7e00;
+    s->LSE[first] = NAN;
+    s->LSE[s->rows.index[0]] = 100;
+    for (int c = 0; c < 8; c++)
+        n += (size_t)snprintf(expected + n, sizeof expected - n,
+                              "    O   batch 0 head %zu row %zu column %d: expected 0, got 1, "
+                              "tolerance 6e-08\n",
+                              first / N, first % N, 6 * c);
+    n += (size_t)snprintf(expected + n, sizeof expected - n,
+                          "  first mismatches of LSE:\n"
+                          "    LSE batch 0 head 0 row 0: expected 0, got 100, tolerance 2.1e-05\n"
+                          "    LSE batch 0 head %zu row %zu: expected %.8g, got nan, tolerance "
+                          "2.1e-05\n"
+                          "  batch 0 head %zu in tiles of 64 rows x 16 columns ('.' right, '+' "
+                          "partly wrong, '#' all wrong):\n",
+                          first / N, first % N, s->truth.LSE[count / 2], first / N);
+    for (size_t tile = first % N / 64 * 64; tile < N; tile += 64) {
+        const char *const map = tile + 64 > first % N ? "++++" : "....";
+        bool any = false;
+        for (size_t r = 0; r < count; r++)
+            any |= s->rows.index[r] / N == first / N && s->rows.index[r] % N / 64 * 64 == tile;
+        if (any)
+            n += (size_t)snprintf(expected + n, sizeof expected - n, "    rows %6zu-%-6zu |%s|\n",
+                                  tile, tile + 64 <= N ? tile + 63 : (size_t)N - 1,
+                                  tile == first % N / 64 * 64 ? map : "....");
+    }
+    n += (size_t)snprintf(expected + n, sizeof expected - n, "  wrong rows by row mod 16:");
+    for (size_t place = 0; place < 16; place++) {
+        int compared = 0;
+        for (size_t r = 0; r < count; r++) compared += s->rows.index[r] % N % 16 == place;
+        if (compared)
+            n += (size_t)snprintf(expected + n, sizeof expected - n, " %zu:%d/%d", place,
+                                  place == first % N % 16, compared);
+    }
+    snprintf(expected + n, sizeof expected - n, "\n  heads with a wrong row: 1 of 2 compared\n");
+    FILE *out = fmemopen(text, sizeof text, "w");
+    explain_failure(out, &s->problem, &s->rows, &s->truth, &outputs);
+    fclose(out);
+    is_text(text, expected, "a whole explanation");
+
+    const Outputs right = {s->O, NULL};
+    for (size_t c = 0; c < D; c++) s->O[first * D + c] = 0;
+    out = fmemopen(text, sizeof text, "w");
+    explain_failure(out, &s->problem, &s->rows, &s->truth, &right);
+    fclose(out);
+    is_text(text, "  first mismatches of O:\n    none\n", "and one of nothing");
+    free_sample(s);
+}
+
 int main(void) {
     rms(1e12);
     rms(1e5);
@@ -306,5 +363,6 @@ int main(void) {
     nan_in_V();
     excused_rows();
     explanation();
+    whole_explanation();
     return done_testing();
 }

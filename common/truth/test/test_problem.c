@@ -1,5 +1,6 @@
 /* Catches: a causal mask aligned top-left, off-by-one in the visible keys, FLOPs that halve instead
- * of counting, a KV head taken modulo instead of by group. */
+ * of counting, a KV head taken modulo instead of by group, sizes that are refused for nothing, let
+ * through, or named wrongly. */
 #include "test/tap.h"
 #include "truth/problem.h"
 
@@ -8,6 +9,44 @@ static Problem make(int batch, int heads, int kv_heads, int seq_q, int seq_kv, i
                      .d = d,
                      .type = TYPE_FP16,
                      .causal = causal};
+}
+
+/* The sentence about a problem, "" if it is one. */
+static const char *said(int batch, int heads, int kv_heads, int seq_q, int seq_kv, int d) {
+    static Error error;
+    const Problem p = make(batch, heads, kv_heads, seq_q, seq_kv, d, false);
+    error = (Error){.status = STATUS_PASS};
+    return problem_check(&p, &error)      ? ""
+           : error.status == STATUS_USAGE ? error.text
+                                          : "another status";
+}
+
+static void refusals(void) {
+    enum { MOST = 2147483647 };
+    is_text(said(1, 2, 1, 5, 7, 64), "", "a problem");
+    is_text(said(1, 1, 1, 1, 1, 1), "", "the smallest");
+#define RANGE " allowed are whole numbers from 1 to 2147483647"
+    is_text(said(0, 2, 1, 5, 7, 64), "B=0:" RANGE, "no batch");
+    is_text(said(1, -2, 1, 5, 7, 64), "H=-2:" RANGE, "fewer than no heads");
+    is_text(said(1, 2, 0, 5, 7, 64), "HKV=0:" RANGE, "no KV heads");
+    is_text(said(1, 2, 1, 0, 7, 64), "N=0:" RANGE, "no rows");
+    is_text(said(1, 2, 1, 5, 0, 64), "NKV=0:" RANGE, "no keys");
+    is_text(said(1, 2, 1, 5, 7, 0), "D=0:" RANGE, "no columns");
+    is_text(said(1, 6, 4, 5, 7, 64), "HKV=4 does not divide H=6: allowed are divisors of H",
+            "heads that do not share evenly");
+    is_text(said(1, 2, 4, 5, 7, 64), "HKV=4 does not divide H=2: allowed are divisors of H",
+            "more KV heads than heads");
+    is_text(said(1, MOST, 1, 1, 1, 64), "", "as many heads as an int can count");
+    is_text(said(2, 1 << 30, 1, 1, 1, 64),
+            "B=2 times H=1073741824 overflows: allowed is at most 2147483647", "and one more");
+    is_text(said(1, 1, 1, 1 << 28, MOST, 1), "", "scores that 63 bits can count");
+#define TOO_LARGE ": the product of the sizes overflows 63 bits; choose smaller ones"
+    is_text(said(1, 1, 1, (1 << 28) + 1, MOST, 1),
+            "B=1 H=1 N=268435457 NKV=2147483647 D=1" TOO_LARGE, "and that they cannot");
+    is_text(said(1, 8, 1, MOST, 1, 1 << 26), "B=1 H=8 N=2147483647 NKV=1 D=67108864" TOO_LARGE,
+            "Q");
+    is_text(said(1, 8, 8, 1, MOST, 1 << 26), "B=1 H=8 N=1 NKV=2147483647 D=67108864" TOO_LARGE,
+            "K");
 }
 
 int main(void) {
@@ -48,5 +87,10 @@ int main(void) {
     p.causal = true;
     problem_variant(&p, name, sizeof name);
     is_text(name, "d64_bf16_causal", "the other variant's name");
+    is_near(problem_scale(64), 0.125, 0, "1 / sqrt(64)");
+    is_near(problem_scale(128), 0.08838834764831845, 1e-8, "1 / sqrt(128)");
+    p = make(2, 6, 3, 5, 7, 128, true);
+    is_near(problem_flops(&p), 4.0 * 2 * 6 * 128 * (3 + 4 + 5 + 6 + 7), 0, "FLOPs are counted");
+    refusals();
     return done_testing();
 }

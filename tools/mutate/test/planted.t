@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The catalogue of planted bugs: it fits the stages as they are, and a sample of it is caught.
-# Catches: a bug whose text has left its stage, a stage without one, a check that misses a bug that
+# The catalogue of planted bugs: it fits stages, harness and tools as they are, and a sample of it is
+# caught. Catches: a bug whose text has left its file, a stage without one, a check that misses a bug that
 # it once found, a runner that calls everything caught.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 catalogue=tools/mutate/planted
-sample=04_no_WAR,07_no_swizzle,11_refuses_groups,14_parity
+sample=04_no_WAR,07_no_swizzle,11_refuses_groups,14_parity,timer_no_flush,sanitize_no_race
 log=$(mktemp)
 trap 'rm -rf "$log" $catalogue/00_test.bug build/planted/00_test' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
@@ -24,7 +24,7 @@ for bug in "${bugs[@]}"; do
     tools/mutate/planted.sh --apply "$bug" >/dev/null 2>>"$log" || echo "$bug" >>"$log"
 done
 [ ! -s "$log" ]
-ok $? "each fits its stage: its texts are in one line each"
+ok $? "each fits its stage or file: its texts are in one line each"
 for stage in stages/[0-9][0-9]_*; do
     grep -lx "stage    ${stage##*/}" "${bugs[@]}" >"$log"
     ok $? "${stage##*/} has one"
@@ -32,7 +32,7 @@ done
 
 make -s planted BUGS=$sample >"$log" 2>&1
 ok $? "a sample is caught: $sample"
-[ "$(grep -c '^ok' "$log")" -eq 4 ]
+[ "$(grep -c '^ok' "$log")" -eq 6 ]
 ok $? "all of it"
 # A bug that is none, and one that is caught at another line.
 sed 's/^after .*/after    head % p.heads \/ (p.heads \/ p.kv_heads)/; s/^bug .*/bug      None./' \
@@ -44,6 +44,10 @@ sed 's/^line .*//; /^says/a line     Stage 04' $catalogue/04_no_WAR.bug >$catalo
 make -s planted BUGS=00_test >"$log" 2>&1
 [ $? -eq 2 ] && grep -q 'it should name line 1' "$log"
 ok $? "and so is a line that is not named"
+sed 's/+ 4 \* element/+ 1 * element/' $catalogue/check_ulp_4x.bug >$catalogue/00_test.bug
+make -s planted BUGS=00_test >"$log" 2>&1
+[ $? -eq 2 ] && grep -q 'test_check passes' "$log"
+ok $? "and a test of the harness that passes"
 make -s planted BUGS=99_none >"$log" 2>&1
 [ $? -eq 2 ] && grep -q 'there is no planted bug 99_none' "$log"
 ok $? "and a name that nobody has"

@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# Sourced: puts a changed text in the place of a file of the tree and runs its tests.
+#
+# Before: $scratch, an empty folder, and $log, a file in it. Environment: CC, CUDA_INCLUDE.
+# Every function keeps what was said in $log.
+# shellcheck disable=SC2154 # scratch, log
+
+place=$(dirname "${BASH_SOURCE[0]}")
+flags=(-O2 -g0 -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -Icommon
+    -Itools/ptxsim -Itools/sass -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
+
+house_of() { # house_of FILE: the folder of the programs that it is part of
+    case $1 in
+        common/*) echo common ;;
+        tools/ptxsim/*) echo tools/ptxsim ;;
+        *) echo tools/sass ;;
+    esac
+}
+
+# compile SOURCE OBJECT: as the build does; names of files in it are those of the tree.
+compile() {
+    timeout -k 5 300 "${CC:-cc}" "${flags[@]}" -fmacro-prefix-map="$scratch/=" -c "$1" -o "$2" \
+        >"$log" 2>&1
+}
+
+# link OBJECT HOUSE TEST: $scratch/test, a C test with that object in the place of its file's own:
+# what a library has of the file is not taken, because nothing of it is missing.
+link() {
+    local libraries=(build/host/tools/libptxsim.a build/host/common/libharness.a)
+    [ "$2" != common ] ||
+        libraries=(build/host/common/test/fake_runtime.o build/host/common/libharness.a)
+    [ "$2" != tools/sass ] || libraries=(build/mutants/libsass.a)
+    "${CC:-cc}" -pthread -rdynamic "$1" "build/host/${3#build/test/}.o" "${libraries[@]}" \
+        -ldl -lm -o "$scratch/test" >"$log" 2>&1
+}
+
+# run_program SECONDS: what link has made, for as many seconds of the processor; its exit code.
+run_program() {
+    { (ulimit -t "$1" && exec timeout -k 5 200 "$scratch/test") >"$log" 2>&1 </dev/null; } \
+        2>/dev/null # the shell's own words on a crash
+}
+
+# make_tree FILE SOURCE: $scratch/tree, links to all of this tree but for FILE.
+make_tree() {
+    mkdir "$scratch/tree" && cp -rs "$PWD/common" "$PWD/tools" "$scratch/tree" &&
+        cp --remove-destination "$2" "$scratch/tree/$1"
+}
+
+# run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has none.
+# What it compiles is kept, see compiler.sh.
+run_script() {
+    (
+        export COMPILER=${CC:-cc} KEPT=$PWD/build/mutants/compiled CC=$PWD/$place/compiler.sh
+        cd "$scratch/tree" && timeout -k 5 300 bash "$1"
+    ) 2>/dev/null </dev/null | grep -m 1 -E '^not ok|^1\.\.' >"$log"
+    grep -q '^1\.\.' "$log"
+}

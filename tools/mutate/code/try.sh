@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# One mutant of a file of C: builds it and runs the tests that own the file until one fails.
+#
+#   tools/mutate/code/try.sh FILE NUMBER
+#
+# Prints "FILE, number, verdict, test", with tabs between, and keeps verdict and test in
+# build/mutants/code/verdicts/ by the texts of the mutant, of the house that it is in and of its
+# tests: it is not run again until one of them changes. The verdict is survived, does not compile,
+# same code (as that of the file itself), or how the test ended that killed it: failed, crash, no
+# end.
+#
+# Environment: CC, CFLAGS, CUDA_INCLUDE; build/mutants/code/seconds, as code.sh writes it.
+set -uo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
+ulimit -c 0 -f 100000 # blocks of a file: a test that prints for ever ends
+
+here=$(dirname "$0")
+file=$1 number=$2
+home=build/mutants/code
+scratch=$(mktemp -d "$home/XXXXXX") || exit 2
+trap 'rm -rf "$scratch"' EXIT
+log=$scratch/log source=$scratch/$file
+# shellcheck source=tools/mutate/code/place.sh
+. "$here/place.sh"
+house=$(house_of "$file")
+mkdir -p "${source%/*}"
+build/mutate "$file" "$number" >"$source" || exit 2
+mapfile -t tests < <(awk -v house="$house" -v file="$file" -f "$here/owners.awk" $home/seconds)
+mapfile -t scripts < <(printf '%s\n' "${tests[@]}" | sed -n 's/^script //p')
+
+key=$({
+    cat "$source" "$here"/{try,place}.sh "$here/owners.awk"
+    find "$house" common/base -name '*.[ch]' ! -path '*/test/*' -print0 | sort -z | xargs -0 cat
+    for test in "${tests[@]}"; do
+        [[ $test == script* ]] || cat "${test##* }"
+    done
+    cat "${scripts[@]}" common/test/* </dev/null
+} | sha256sum | cut -c1-32)
+say() { printf '%s\t%s\t%s\n' "$file" "$number" "$(<"$home/verdicts/$key")"; }
+verdict() { # verdict NAME [TEST]: ends the check of this mutant
+    printf '%s\t%s\n' "$1" "${2:-}" >"$scratch/verdict"
+    mv "$scratch/verdict" "$home/verdicts/$key"
+    say
+    exit 0
+}
+if [ -e "$home/verdicts/$key" ]; then say && exit 0; fi
+
+# judge TEST: the verdict, if the exit code of it says so.
+judge() {
+    case $code in
+        0) return ;;
+        124 | 137 | 152) verdict 'no end' "$1" ;; # 152: no processor time left
+        1[3-9][0-9]) verdict crash "$1" ;;
+        *) verdict failed "$1" ;;
+    esac
+}
+
+mutant=$scratch/mutant.o
+compile "$source" "$mutant" || verdict 'does not compile'
+original=$home/objects/$({ cat "$file"; echo "${flags[@]}"; } | sha256sum | cut -c1-32)
+[ -e "$original" ] || { compile "$file" "$scratch/o" && mv "$scratch/o" "$original"; } || exit 2
+! cmp -s "$original" "$mutant" || verdict 'same code'
+
+for test in "${tests[@]}"; do
+    seconds=${test%% *} test=${test#* }
+    if [ "$seconds" = script ]; then
+        [ -d "$scratch/tree" ] || make_tree "$file" "$source" || exit 2
+        run_script "$test"
+    else
+        link "$mutant" "$house" "$test" || verdict 'does not compile'
+        run_program $((10 + 3 * seconds))
+    fi
+    code=$?
+    judge "$test"
+done
+verdict survived
