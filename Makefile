@@ -11,10 +11,10 @@ SHELL := /bin/bash
 export LC_ALL := C
 
 include $(addprefix tools/make/,variables.mk given.mk stages.mk compilers.mk selection.mk \
-    kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk)
+    kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)
 
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
-        ptx counters annotate explore site validate sanitize profile mutate planted trace \
+        ptx counters annotate explore timeline site validate sanitize profile mutate planted trace \
         $(NUMBERS:%=stage%) $(SASS_GOALS)
 
 define HELP
@@ -57,6 +57,9 @@ Flash attention in sixteen stages
   make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
   make stage07 explore        a page of one recorded block: code, timeline, lanes, shared memory
                               (BLOCK=3; FORMAT=json: the record; a kernel that faults, too)
+  make stage07 timeline       what each warp does when, by the GPU's clock (without one in the
+                              simulator's order), as a page; BLOCK=3; FORMAT=perfetto|svg|json;
+                              RESULTS=x.json: of a record, stages 06 to 16
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
@@ -75,7 +78,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch)
-           BLOCK (of explore)   DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
+           BLOCK (of explore and timeline)   DEVICE=auto|gpu|sim   GPU=index   FORMAT=text|json|markdown (SASS)
            ARCH=sm_75|sm_80|sm_90a|...
 Stages:    $(STAGES)
 endef
@@ -208,6 +211,14 @@ explore: $(KERNELS) $(PROGRAMS) $(LAB) $(PAGE_FILES)
 	    '$(if $(KERNEL),stages/$s/kernel.cu,$(patsubst %,stages/%/kernel.cu,$(call before,$s)))' \
 	    $(filter %/$(if $(KERNEL),work/)$s/$(VARIANT).so,$(KERNELS)) \
 	    $(if $(filter json,$(FORMAT)),-,$(call page_of,$s)) $(FORWARD) && ) true $(PIPED)
+
+# A page of one block, and those beside it on its SM, by the clock of the GPU.
+timeline: export BLOCK := $(BLOCK)
+timeline: export RESULTS := $(RESULTS)
+timeline: $(TIMED_KERNELS) $(STAMPED) $(PROGRAMS) $(PAGE_FILES)
+	@$(foreach s,$(TIMED),tools/timeline/timeline.sh build/attention $s $(call source_of,$s) \
+	    $(filter %/$s/$(VARIANT).so,$(TIMED_KERNELS)) $(call stamped_so,$s) \
+	    $(call timeline_page,$s) $(FORWARD) && ) true $(PIPED)
 
 site: $(SITE_PAGES)
 	@tools/page/site/site.sh $(SITE) $(SITE_DOCS)

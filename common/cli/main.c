@@ -1,4 +1,4 @@
-/* attention run|grid|bench|fuzz|repeat [KEY=VALUE]... STAGE_DIR...
+/* attention run|grid|bench|fuzz|repeat|timeline [KEY=VALUE]... STAGE_DIR...
  *
  * The same files make two programs: build/attention on the CUDA runtime and build/attention-sim on
  * the simulator. DEVICE=sim, or DEVICE=auto without a GPU that can run one of the stages, makes the
@@ -10,6 +10,7 @@
 #include "cli/refusal.h"
 #include "cli/repeat.h"
 #include "cli/run.h"
+#include "cli/timeline.h"
 #include "device/counters.h"
 #include "device/handover.h"
 
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: attention run|grid|bench|fuzz|repeat [KEY=VALUE]... STAGE_DIR...\n";
+    "usage: attention run|grid|bench|fuzz|repeat|timeline [KEY=VALUE]... STAGE_DIR...\n";
 
 typedef struct Command {
     const char *name;
@@ -27,7 +28,7 @@ typedef struct Command {
 
 static const Command commands[] = {
     {"run", run_command},   {"grid", grid_command},     {"bench", bench_command},
-    {"fuzz", fuzz_command}, {"repeat", repeat_command},
+    {"fuzz", fuzz_command}, {"repeat", repeat_command}, {"timeline", timeline_command},
 };
 
 static const Command *find_command(const char *name) {

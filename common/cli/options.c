@@ -43,6 +43,7 @@ static const Variable variables[] = {
     {"REGIME", offsetof(Options, regime), 0,
      "square|gqa|ragged|prefill|small|chunk|decode|random|all"},
     {"SUSTAINED", offsetof(Options, sustained), 0, "0|1|2|5|10|30"},
+    {"BLOCK", offsetof(Options, block), 0, NULL},
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
@@ -163,6 +164,7 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
                          .grid = OPTION_UNSET,
                          .runs = OPTION_UNSET,
                          .regime = OPTION_UNSET,
+                         .block = OPTION_UNSET,
                          .limit = 60,
                          .seconds = 60,
                          .seed = 1,

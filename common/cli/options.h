@@ -41,6 +41,7 @@ typedef struct Options {
     int seqs[MAX_SEQS], seq_count;                /* SEQS, sequence lengths of bench; 0: all */
     int regime;                                   /* REGIME of bench, see regimes.h */
     int sustained;                  /* SUSTAINED, seconds of bench; 0: one at a time */
+    int block;                      /* BLOCK of timeline */
     const char *stages[MAX_STAGES]; /* folders, as given */
     int stage_count;
 } Options;

@@ -15,9 +15,11 @@ build/toolchain.mk: tools/toolchain/toolchain.sh
 # time. Where whole ones have been built, these serve.
 GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
 ON_SIM := $(filter sim,$(DEVICE)) $(filter counters annotate,$(MAKECMDGOALS))
-ifneq ($(filter run counters annotate,$(MAKECMDGOALS)),)
-ifeq ($(filter run,$(MAKECMDGOALS))$(strip $(ON_SIM)),run)
+ifneq ($(filter run counters annotate timeline,$(MAKECMDGOALS)),)
+ifneq ($(filter run timeline,$(MAKECMDGOALS)),)
+ifeq ($(strip $(ON_SIM)),)
 ON_SIM := $(shell nvidia-smi -L >/dev/null 2>&1 || echo sim)
+endif
 endif
 WHOLE := $(wildcard $(foreach s,$(SELECTED),build/$(call arch_of,$s)/$s/$(VARIANT).so))
 KERNEL_ROOT := build$(if $(and $(strip $(ON_SIM)),$(if $(WHOLE)$(KERNEL),,x)),/sim)

@@ -11,6 +11,10 @@ struct WgmmaTile; /* ops/mma.h */
 /* The warp begins an operation, with the lanes of warp->mask. */
 void observe_step(Record *record, const Warp *warp, const Op *op);
 
+/* The time of the warp's current step: an instruction takes 1, and a warp that waits goes on no
+ * earlier than what it waited for has happened. */
+uint64_t observe_clock(const Record *record, const Warp *warp);
+
 /* A branch of the current step has sent its lanes both ways. */
 void observe_divergence(Record *record, const Warp *warp);
 

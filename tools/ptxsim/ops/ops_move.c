@@ -2,6 +2,7 @@
  * unpacked. */
 #include "decode/decode.h"
 #include "machine/lanes.h"
+#include "machine/observe.h"
 
 #define MOVE(name, T)                                   \
     CLONES static void name(Warp *warp, const Op *op) { \
@@ -53,10 +54,13 @@ static void unpack(Warp *warp, const Op *op) {
                            REG(u8, op->elements) + l * whole + (unsigned)i * op->bytes, op->bytes));
 }
 
-/* %clock and its like: no time passes here, so they count the warp's instructions. op->number is
- * the bit that they begin at. */
+/* %clock and its like: no time passes here, so they count the warp's instructions; in a block that
+ * is recorded they are the record's time, which knows waits, too. op->number is the bit that they
+ * begin at. */
 static void read_clock(Warp *warp, const Op *op) {
-    const uint64_t now = warp->executed >> op->number;
+    const Record *record = warp->block->record;
+    const uint64_t time = record ? observe_clock(record, warp) : warp->executed;
+    const uint64_t now = time >> op->number;
     if (op->width == 4)
         EACH(u32, (uint32_t)now);
     else

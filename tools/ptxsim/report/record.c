@@ -112,6 +112,10 @@ void observe_step(Record *record, const Warp *warp, const Op *op) {
     mine->time++;
 }
 
+uint64_t observe_clock(const Record *record, const Warp *warp) {
+    return record->warp[warp->index].time;
+}
+
 void observe_divergence(Record *record, const Warp *warp) {
     *LIST_ADD(record->warp[warp->index].divergent) = record_now(record, warp->index);
 }

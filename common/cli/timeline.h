@@ -1,0 +1,13 @@
+/* The command `timeline`: who does what when, in the stamped copy of a stage (stamped.h). */
+#ifndef TIMELINE_H
+#define TIMELINE_H
+
+#include "cli/options.h"
+#include "device/device.h"
+
+/* Takes two folders: a stage, and its stamped copy. Checks both, times them in turn, says what the
+ * stamps cost, and writes the stamps of one block as a JSON object on stdout; all else goes to
+ * stderr. The simulator only runs the copy. Returns the exit code. */
+int timeline_command(const Options *options, const Device *device);
+
+#endif

@@ -1,0 +1,26 @@
+# Timeline: a stamped copy of every stage that has a timeline.marks, in build/<arch>/timeline/, and
+# the page of what its stamps say.
+MARKED := $(patsubst stages/%/timeline.marks,%,$(wildcard stages/*/timeline.marks))
+STAMPS := tools/timeline/stamp.awk tools/timeline/stamp.cuh
+
+# Arguments: a stage, the folder of its copy, what else the copy depends on.
+stamped_folder = timeline/$(if $(KERNEL),work/)$1
+stamped_so = $(KERNEL_ROOT)/$(call arch_of,$1)/$(call stamped_folder,$1)/$(VARIANT).so
+define stamped_rule
+build/$2/kernel.cu: $(call source_of,$1) stages/$1/timeline.marks $(STAMPS) $3
+	@mkdir -p $$(@D)
+	@awk -v macros=tools/timeline/stamp.cuh -f tools/timeline/stamp.awk \
+	    stages/$1/timeline.marks $(call source_of,$1) >$$@
+$(call kernel_rule,$(call arch_of,$1),$2,build/$2/kernel.cu common/attention.h common/stamped.h)
+endef
+ifneq ($(filter timeline,$(MAKECMDGOALS)),)
+$(if $(STAGE_GOALS),$(foreach s,$(filter-out $(MARKED),$(SELECTED)),$(error $s has no timeline:\
+    the stages are $(foreach m,$(MARKED),stage$(firstword $(subst _, ,$m))))))
+$(call one_of,FORMAT,text json perfetto svg)
+TIMED := $(filter $(MARKED),$(SELECTED))
+TIMED_KERNELS := $(filter $(foreach s,$(TIMED),%/$s/$(VARIANT).so),$(KERNELS))
+STAMPED := $(foreach s,$(TIMED),$(call stamped_so,$s))
+$(foreach s,$(TIMED),$(eval $(call stamped_rule,$s,$(call stamped_folder,$s),\
+    $(if $(KERNEL),build/flags/$s))))
+endif
+timeline_page = build/timeline/$1_$(VARIANT)$(if $(KERNEL),_work).html

@@ -1,0 +1,98 @@
+// Opened with #test, the page drives itself by real events and leaves TAP.
+
+async function testPage() {
+  const lines = [];
+  const ok = (good, name, note = '') => {
+    lines.push(`${good ? 'ok' : 'not ok'} ${lines.length + 1} - ${name}`);
+    if (!good && note !== '') lines[lines.length - 1] += `\n# ${note}`;
+  };
+  const press = key => document.dispatchEvent(new KeyboardEvent('keydown', { key }));
+  const painted = () => {
+    const canvas = byId('time-base');
+    const { data: pixels } = canvas.getContext('2d').getImageData(0, 0, canvas.width,
+      canvas.height);
+    const colours = new Set();
+    for (let i = 0; i < pixels.length; i += 16)
+      if (pixels[i + 3] === 255) colours.add(pixels.slice(i, i + 3).join());
+    return colours.size;
+  };
+
+  // ---- What the record says -----------------------------------------------------------------
+  const mine = clock.warps.filter(warp => warp.block === clock.block);
+  ok(mine.length > 0 && timeline.rows.length > 0, 'the block has warps, and they have rows');
+  ok(clock.warps.every(warp => warp.time.every((t, i) => !i || t >= warp.time[i - 1])),
+    'no span ends before it begins');
+  ok(mine.every(warp => warp.time[0] >= 0 && warp.time[warp.spans] <= clock.cycles),
+    'the block\'s spans lie in its life');
+  const texts = clock.marks.filter(mark => mark.label !== 'end').map(mark => mark.label);
+  ok(texts.every(label => LABELS[label]), 'every label has a text and a colour', texts.join());
+  ok(clock.marks.every(mark => mark.line > 0 && mark.line <= kernel.lines.length),
+    'every mark is a line of the kernel');
+  for (const [role, warps] of rolesOf(clock)) {
+    const shares = byMark(clock, warps).reduce((sum, row) => sum + row.share, 0);
+    const sum = sumOf(clock, warps);
+    ok(Math.abs(shares - 1) < 1e-9, `${role}: the shares by line are all of its time`, shares);
+    ok(sum.own <= sum.all && sum.all <= (sum.time.softmax || 0),
+      `${role}: no more softmax under a product than there is`);
+  }
+  if (clock.anyIssues) {
+    const issued = warp => warp.mark.filter(mark => clock.marks[mark].issues).length;
+    ok(mine.every(warp => warp.flights.length === issued(warp)), 'each issue is a flight');
+    ok(mine.every(warp => warp.flights.every(f => f.end > f.start)), 'each flight lasts');
+    ok(timeline.bars.length > 0, 'wgmmas in flight are drawn');
+  }
+
+  // ---- The views ------------------------------------------------------------------------------
+  ok(painted() >= 4, 'the tracks are drawn in several colours', painted());
+  ok(byId('legend').children.length >= 4, 'there is a legend');
+  ok(/order and waits|stamps .* they cost/.test(byId('cost').textContent),
+    'it says what the picture costs, or that it is an order', byId('cost').textContent);
+  ok(document.querySelectorAll('#lines .marked').length >= 4, 'the marks stand at their lines');
+  ok(document.querySelectorAll('#by-label tbody tr').length >= 4, 'time by label is a table');
+  ok(byId('findings').textContent.includes('%'), 'how much lies under a product is said');
+  const numbers = [...document.querySelectorAll('#head, #cost, #findings, #where, td.count, ' +
+    'td.share-cell')].map(node => node.textContent).join(' ');
+  ok(!/NaN|undefined|Infinity/.test(numbers), 'no number is missing');
+
+  // ---- The cursor -----------------------------------------------------------------------------
+  const at = cursor.span, said = byId('where').textContent;
+  press('ArrowRight');
+  ok(cursor.span === at + 1 && byId('where').textContent !== said, 'the right key is the next span');
+  press('ArrowLeft');
+  ok(cursor.span === at, 'the left key goes back');
+  const time = rowHere().warp.time[cursor.span];
+  press('ArrowDown');
+  ok(cursor.row === 1 || timeline.rows.length === 1, 'the down key is the next warp');
+  ok(Math.abs(rowHere().warp.time[cursor.span] - time) < clock.cycles / 2, 'at about the same time');
+  press('ArrowUp');
+  const mark = rowHere().warp.mark[cursor.span], before = cursor.span;
+  press('n');
+  ok(rowHere().warp.mark[cursor.span] === mark, 'n is a span of the same line');
+  press('p');
+  ok(cursor.span === before, 'p goes back');
+  const span = timeline.to - timeline.from;
+  press('+');
+  ok(timeline.to - timeline.from < span, 'plus zooms in');
+  press('0');
+  ok(timeline.from === 0 && timeline.to === clock.cycles, '0 shows the whole block');
+  const softmax = clock.marks.find(m => m.label === 'softmax' || m.label === 'PV+softmax');
+  lineRows[softmax.line].click();
+  ok(markHere().line === softmax.line && lineRows[softmax.line].classList.contains('selected'),
+    'a click on a line goes to a span that begins there');
+  const row = timeline.rows[timeline.rows.length - 1];
+  const box = byId('time-cursor').getBoundingClientRect();
+  const middleOf = (row.warp.time[0] + row.warp.time[row.warp.spans]) / 2;
+  byId('time-cursor').dispatchEvent(new MouseEvent('click', { clientX: box.left +
+    timeline.clampX(middleOf), clientY: box.top + row.y + 2, bubbles: true }));
+  ok(cursor.row === timeline.rows.length - 1, 'a click on a row chooses a span of that warp');
+  const button = document.querySelector('#tables .go');
+  button.click();
+  ok(rowHere().warp.mark[cursor.span] === Number(button.dataset.mark),
+    'a line of the tables goes to its span');
+  byId('theme').click();
+  ok(painted() >= 4, 'the other theme is drawn, too');
+  byId('theme').click();
+  const svg = clockPicture();
+  ok(/^<svg/.test(svg) && !/NaN|undefined/.test(svg), 'it is a picture, too');
+  return [...lines, `1..${lines.length}`].join('\n');
+}
