@@ -31,6 +31,7 @@ site_root = $(subst $() ,,$(patsubst %,../,$(wordlist 2,9,$(subst /, ,$1))))
 site_so = build/$(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))/$1/d128_fp16_full.so
 site_pair = $(firstword $(subst _, ,$1))_$(firstword $(subst _, ,$2))
 site_nav = <a href="../index.html">ladder</a> <a href="../notes/$1.html">chapter</a>$(if \
+    $(wildcard notes/results/timeline/$1.json), <a href="../timeline/$1.html">timeline</a>)$(if \
     $2, <a href="../compare/$(call site_pair,$2,$1).html">beside $(firstword $(subst _, ,$2))</a>)
 $(SITE)/explore/%: export LAB_SHOW := $(LAB_RUN) show
 $(SITE)/compare/%: export LAB_RUN := $(LAB_RUN)

@@ -1,6 +1,7 @@
 # Timeline: a stamped copy of every stage that has a timeline.marks, in build/<arch>/timeline/, and
 # the page of what its stamps say.
 MARKED := $(patsubst stages/%/timeline.marks,%,$(wildcard stages/*/timeline.marks))
+RECORDED := $(patsubst notes/results/timeline/%.json,%,$(wildcard notes/results/timeline/*.json))
 STAMPS := tools/timeline/stamp.awk tools/timeline/stamp.cuh
 
 # Arguments: a stage, the folder of its copy, what else the copy depends on.
@@ -18,9 +19,23 @@ $(if $(STAGE_GOALS),$(foreach s,$(filter-out $(MARKED),$(SELECTED)),$(error $s h
     the stages are $(foreach m,$(MARKED),stage$(firstword $(subst _, ,$m))))))
 $(call one_of,FORMAT,text json perfetto svg)
 TIMED := $(filter $(MARKED),$(SELECTED))
+else ifneq ($(filter test,$(MAKECMDGOALS)),)
+TIMED := $(foreach n,06 10 12 16,$(call stage_of,$n)) # two tests, side by side, make pages of them
+endif
 TIMED_KERNELS := $(filter $(foreach s,$(TIMED),%/$s/$(VARIANT).so),$(KERNELS))
 STAMPED := $(foreach s,$(TIMED),$(call stamped_so,$s))
 $(foreach s,$(TIMED),$(eval $(call stamped_rule,$s,$(call stamped_folder,$s),\
     $(if $(KERNEL),build/flags/$s))))
-endif
+test: $(STAMPED)
 timeline_page = build/timeline/$1_$(VARIANT)$(if $(KERNEL),_work).html
+
+# On the site: a page of every record in notes/results/timeline/.
+define site_timeline
+$(SITE)/timeline/$1.html: notes/results/timeline/$1.json stages/$1/kernel.cu $(PAGE_FILES)
+	@mkdir -p $$(@D)
+	@NAV='$(call site_nav,$1)' tools/page/timeline/page.sh $1 stages/$1/kernel.cu $$< $$@
+SITE_PAGES += $(SITE)/timeline/$1.html
+endef
+ifneq ($(filter site,$(MAKECMDGOALS)),)
+$(foreach s,$(RECORDED),$(eval $(call site_timeline,$s)))
+endif

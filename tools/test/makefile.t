@@ -87,6 +87,7 @@ trace DEVICE=sim BC
 mutate N=3 MUTANTS
 plot N=3 RESULTS
 explore REPS=3 BLOCK
+timeline RUNS=3 BLOCK
 compare FORMAT=json FROM
 site N=3 ARCH
 END

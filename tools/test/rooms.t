@@ -27,7 +27,7 @@ ROOMS = {
 COMMON = ["", "base", "device"]
 MOST = 12  # files in a folder
 # Files of one name on purpose: each folder has its own.
-SAME = {"README.md", "kernel.cu", "expect.sass", "main.c", "__init__.py", "METADATA"}
+SAME = {"README.md", "kernel.cu", "expect.sass", "timeline.marks", "main.c", "__init__.py", "METADATA"}
 DATA = {"corpus", "golden"}  # folders of data, where any name goes
 
 results = []

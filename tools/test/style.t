@@ -23,7 +23,7 @@ mapfile -t sources < <(find common stages tools -name '*.[ch]' -o -name '*.cu' |
 mapfile -t scripts < <(grep -rlE '^#!.*(bash|/sh)' .ci common reference tools | sort)
 mapfile -t text < <(find . -path ./build -prune -o -path ./work -prune -o -path ./.git -prune -o \
     -path ./reference/golden -prune -o -path '*/corpus' -prune -o -type f \
-    ! -name LICENSE ! -name '*.md' ! -name '*.svg' ! -name '*.jsonl' -print | sort)
+    ! -name LICENSE ! -name '*.md' ! -name '*.svg' ! -name '*.json' ! -name '*.jsonl' -print | sort)
 
 if command -v clang-format >/dev/null; then
     for source in "${sources[@]}"; do

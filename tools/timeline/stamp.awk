@@ -40,7 +40,7 @@ FNR == NR {
     if (label[marks] !~ /^(copy|QK|softmax|PV|PV\+softmax|wait|store|other)$/)
         wrong(FNR, "there is no label \"" label[marks] "\"; there are copy, QK, softmax, PV, " \
             "PV+softmax, wait, store and other")
-    if (groups[marks] !~ /^(\+1|[A-Za-z0-9_ +-]*)$/)
+    if (groups[marks] !~ /^(\+1|[A-Za-z0-9_]+( [+-] [A-Za-z0-9_]+)*)?$/)
         wrong(FNR, "groups are +1, a number or a constant, not \"" groups[marks] "\"")
     if (text[marks] == "") wrong(FNR, "the mark has no text")
     next

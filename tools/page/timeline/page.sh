@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# The page of a timeline: page.sh TITLE SOURCE RECORD ORDER PAGE
-# RECORD is what FORMAT=json prints, ORDER the same of a simulated run, or null.
+# The page of a timeline: page.sh TITLE SOURCE RECORD PAGE [ORDER]
+# RECORD is what FORMAT=json prints, ORDER the same of a simulated run. Environment: NAV is put into
+# the page's head.
 set -euo pipefail
-title=$1 source=$2 record=$3 order=$4 page=$5
+export LC_ALL=C
+title=$1 source=$2 record=$3 page=$4 order=${5:-}
 folder=$(dirname "$0")/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -11,6 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
     sed 's/[\\"]/\\&/g; s/\t/\\t/g; s/\r//g; s/</\\u003c/g; s/.*/"&"/; $!s/$/,/' "$source"
     echo ']}'
 } >"$scratch/source"
+[ -n "$order" ] || { order=$scratch/order && echo null >"$order"; }
 awk -v folder="$folder" -v page=timeline/timeline.html -v title="$title" \
-    -v files="record=$record order=$order source=$scratch/source" -f "$folder/inline.awk" \
+    -v files="record=$record order=$order source=$scratch/source" -v nav="${NAV:-}" -f "$folder/inline.awk" \
     >"$page" </dev/null

@@ -66,5 +66,7 @@ function findings(opened) {
       list.push(`${role}: softmax and P V are one instruction stream for ` +
         `${percent(shareOf(sum, 'PV+softmax'))} of the time`);
   }
+  if (opened.anyIssues) list.push('In flight is from the issue to the end of the wait for it: the ' +
+    'product may be over earlier, so these shares are the most that can be.');
   return list;
 }
