@@ -17,7 +17,7 @@ copy() { # copy STAMPS [BUG]: the folder stamped_STAMPS/01_none
         "$cc" "${flags[@]}" -fPIC -shared -DSTAMPS="STAMPS_$1" test/fake_stamped.c \
             "$work/stage.o" -o "$folder/d128_fp16_full.so" && rm "$work/stage.o"
 }
-for kind in GOOD SLOW NONE BEYOND GUARD MANY; do
+for kind in GOOD SLOW NONE BEYOND GUARD FEWER MANY; do
     copy $kind || { echo "Bail out! the fake copy does not build"; exit 1; }
 done
 small=(timeline B=1 H=2 HKV=1 N=40 REPS=3)
@@ -49,6 +49,10 @@ run attention-sim "${small[@]}" BLOCK=2 01_none stamped_GOOD/01_none
 exits 0 "simulated: no times" '"plain":' 'null' '"cost":null'
 [ "$(grep -c '^{"block":' "$work/out")" -eq 2 ]
 verdict $? "and no blocks beside it"
+
+run attention "${small[@]}" BLOCK=2 01_none stamped_FEWER/01_none
+exits 0 "the stamps are those of the last launch alone" \
+    '{"block":2,"warp":0,"full":false,"stamps":[0,0,10,1,190,2]}'
 
 # ---- What it costs -------------------------------------------------------------------------------
 run attention "${small[@]}" 01_none stamped_SLOW/01_none

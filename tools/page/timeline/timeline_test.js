@@ -1,5 +1,17 @@
 // Opened with #test, the page drives itself by real events and leaves TAP.
 
+// The softmax of some warps under a product of their block, moment by moment.
+function slowlyCovered(warps) {
+  const under = new Uint8Array(clock.cycles + 1);
+  for (const [start, end] of clock.own) under.fill(1, start, end);
+  let sum = 0;
+  for (const warp of warps)
+    for (let i = 0; i < warp.spans; i++)
+      if (clock.marks[warp.mark[i]].label === 'softmax')
+        for (let t = warp.time[i]; t < warp.time[i + 1]; t++) sum += under[t];
+  return sum;
+}
+
 async function testPage() {
   const lines = [];
   const ok = (good, name, note = '') => {
@@ -32,6 +44,10 @@ async function testPage() {
     const shares = byMark(clock, warps).reduce((sum, row) => sum + row.share, 0);
     const sum = sumOf(clock, warps);
     ok(Math.abs(shares - 1) < 1e-9, `${role}: the shares by line are all of its time`, shares);
+    const labels = Object.keys(sum.time).reduce((all, label) => all + shareOf(sum, label), 0);
+    ok(Math.abs(labels - 1) < 1e-9, `${role}: so are those by label`, labels);
+    ok(sum.own === slowlyCovered(warps), `${role}: the softmax under a product, added up slowly`,
+      sum.own);
     ok(sum.own <= sum.all && sum.all <= (sum.time.softmax || 0),
       `${role}: no more softmax under a product than there is`);
   }

@@ -38,7 +38,7 @@ for marks in stages/*/timeline.marks; do
     result $? "$stage: without its stamps the copy is the kernel" "$scratch/changed"
     awk '/^#line [0-9]+ "stages.*kernel/ { line = $2; next }
         /^extern "C" const TimelineMark/ { exit }
-        line && !/^TIMELINE_/ { print line++ ":" $0 }' "$scratch/copy" |
+        line { if (!/^TIMELINE_/) print line ":" $0; line++ }' "$scratch/copy" |
         diff <(awk '{ print FNR ":" $0 }' "$kernel") - >"$scratch/changed"
     result $? "$stage: its lines keep their numbers" "$scratch/changed"
 done

@@ -63,6 +63,20 @@ CODE
         "$scratch/trace"
 done
 
+# A warp beside the chosen block, of which only a part is there: its wgmma is still in flight.
+cat >"$scratch/part" <<'CODE'
+,"cost":0.01000,"block":2,"blocks":6,"sm":5,"cycles":1000,
+"marks":[["other",1,0,-1],["QK",10,1,-1],["wait",20,0,0],["end",40,0,-1]],
+"warps":[
+{"block":4,"warp":0,"full":false,"stamps":[600,0,10,1,490,2]}
+]}
+CODE
+awk -f tools/timeline/perfetto.awk "$scratch/part" | python3 -m json.tool --compact >"$scratch/out"
+result "$(grep -q '"block 4 on SM 5"' "$scratch/out" &&
+    grep -q '"ph":"b",[^}]*"ts":0.61}' "$scratch/out" &&
+    grep -q '"ph":"e",[^}]*"ts":1.1}' "$scratch/out"; echo $?)" \
+    "as a Chrome trace a wgmma that nobody waits for ends with its warp" "$scratch/out"
+
 # In a recorded block a warp's clock goes on while it waits: the producer of 14 waits most of all.
 timeline 14 FORMAT=json N=128 NKV=512
 python3 - "$scratch/out" >"$scratch/said" 2>&1 <<'CODE'
