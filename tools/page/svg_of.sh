@@ -2,7 +2,7 @@
 # The picture of a page, as SVG: a headless Chromium opens it with #picture, and it leaves one in
 # the document. Usage: svg_of.sh PAGE [FURTHER], such as svg_of.sh page.html 'from=100&to=900'
 set -euo pipefail
-export LC_ALL=C
+export LC_ALL=C # numbers have points and letters their usual case
 page=$(realpath "$1")
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     echo "a picture needs a Chromium, such as Debian's package chromium" >&2

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The program's command timeline, on a fake runtime, with fake stages and stamped copies of known
 # stamps (fake_stamped.c).
-# Catches: stamps read in the wrong order, a clock that overflows, a block beside the chosen one that
-# is missing, not cut to its life or of another SM, a cost that is wrong or not said, a copy that
-# computes something else or writes outside its memory, a block or a folder that does not exist.
+# Catches: stamps read in the wrong order or left from an earlier launch, a clock that overflows, a
+# block beside the chosen one that is missing, not cut to its life or of another SM, a cost that is
+# wrong or not said, a copy that computes something else or writes outside its memory, a block or a
+# folder that does not exist.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../../test/fake.sh"
 
@@ -58,8 +59,8 @@ exits 0 "the stamps are those of the last launch alone" \
 run attention "${small[@]}" 01_none stamped_SLOW/01_none
 exits 0 "stamps that double the time" 'the stamps cost 100.0 %, so the picture is distorted'
 run attention "${small[@]}" 01_none stamped_MANY/01_none
-exits 0 "a warp with more stamps than there is memory for" 'what they did after those is not shown' \
-    '"full":true'
+exits 0 "a warp with more stamps than there is memory for" \
+    'what they did after those is not shown' '"full":true'
 
 # ---- What is refused -----------------------------------------------------------------------------
 run attention "${small[@]}" BLOCK=6 01_none stamped_GOOD/01_none

@@ -3,7 +3,7 @@
 # RECORD is what FORMAT=json prints, ORDER the same of a simulated run. Environment: NAV is put into
 # the page's head.
 set -euo pipefail
-export LC_ALL=C
+export LC_ALL=C # numbers have points and letters their usual case
 title=$1 source=$2 record=$3 page=$4 order=${5:-}
 folder=$(dirname "$0")/..
 scratch=$(mktemp -d)
@@ -15,5 +15,5 @@ trap 'rm -rf "$scratch"' EXIT
 } >"$scratch/source"
 [ -n "$order" ] || { order=$scratch/order && echo null >"$order"; }
 awk -v folder="$folder" -v page=timeline/timeline.html -v title="$title" \
-    -v files="record=$record order=$order source=$scratch/source" -v nav="${NAV:-}" -f "$folder/inline.awk" \
-    >"$page" </dev/null
+    -v files="record=$record order=$order source=$scratch/source" -v nav="${NAV:-}" \
+    -f "$folder/inline.awk" >"$page" </dev/null

@@ -73,9 +73,9 @@ async function testPage() {
   // ---- The cursor -----------------------------------------------------------------------------
   const at = cursor.span, said = byId('where').textContent;
   press('ArrowRight');
-  ok(cursor.span === at + 1 && byId('where').textContent !== said, 'the right key is the next span');
+  ok(cursor.span === at + 1 && byId('where').textContent !== said, 'right is the next span');
   press('ArrowLeft');
-  ok(cursor.span === at, 'the left key goes back');
+  ok(cursor.span === at, 'left goes back');
   const time = rowHere().warp.time[cursor.span];
   press('ArrowDown');
   ok(cursor.row === 1 || timeline.rows.length === 1, 'the down key is the next warp');
@@ -110,5 +110,6 @@ async function testPage() {
   byId('theme').click();
   const svg = clockPicture();
   ok(/^<svg/.test(svg) && !/NaN|undefined/.test(svg), 'it is a picture, too');
+  ok(/opacity="0.6"/.test(svg) === clock.anyIssues, 'with the wgmmas in flight, if there are any');
   return [...lines, `1..${lines.length}`].join('\n');
 }
