@@ -61,5 +61,14 @@ result "$(grep -q '<svg xmlns="http://www.w3.org/2000/svg"' "$scratch/picture" &
     grep -q 'block 77' "$scratch/picture"; echo $?)" "a picture of both blocks, light and dark"
 ! grep -qE 'href|url\(|<script|NaN|undefined' "$scratch/picture"
 result $? "it asks for nothing else and has no hole"
+# The pictures of the notes are what their records draw today.
+for record in notes/results/timeline/*.json; do
+    [ -e "$record" ] || continue
+    stage=$(basename "$record" .json)
+    tools/page/timeline/page.sh "$stage" "stages/$stage/kernel.cu" "$record" "$scratch/page.html" &&
+        tools/page/svg_of.sh "$scratch/page.html" >"$scratch/picture" 2>"$scratch/log"
+    diff "notes/img/${stage%%_*}_clock.svg" "$scratch/picture" >"$scratch/changed" 2>&1
+    result $? "notes/img/${stage%%_*}_clock.svg is up to date" "$scratch/changed"
+done
 make -s stage12 timeline DEVICE=sim >/dev/null 2>&1 # the page of this name is the run's again
 echo "1..$count"

@@ -79,7 +79,8 @@ async function testPage() {
   const time = rowHere().warp.time[cursor.span];
   press('ArrowDown');
   ok(cursor.row === 1 || timeline.rows.length === 1, 'the down key is the next warp');
-  ok(Math.abs(rowHere().warp.time[cursor.span] - time) < clock.cycles / 2, 'at about the same time');
+  ok(Math.abs(rowHere().warp.time[cursor.span] - time) < clock.cycles / 2,
+    'at about the same time');
   press('ArrowUp');
   const mark = rowHere().warp.mark[cursor.span], before = cursor.span;
   press('n');

@@ -43,6 +43,18 @@ for marks in stages/*/timeline.marks; do
     result $? "$stage: its lines keep their numbers" "$scratch/changed"
 done
 
+# ---- The records of the notes --------------------------------------------------------------------
+# A record is of the kernel as it stands: its marks have the labels and lines of today's.
+for record in notes/results/timeline/*.json; do
+    [ -e "$record" ] || continue
+    stage=$(basename "$record" .json)
+    stamp "stages/$stage/timeline.marks" "stages/$stage/kernel.cu" |
+        grep -oE '\{"[A-Za-z+]+", [0-9]+,' | tr -d '{ ' >"$scratch/today"
+    grep '^"marks"' "$record" | grep -oE '"[A-Za-z+]+",[0-9]+,' | diff "$scratch/today" - \
+        >"$scratch/changed"
+    result $? "$record is of today's kernel and marks" "$scratch/changed"
+done
+
 # ---- Where a stamp goes --------------------------------------------------------------------------
 cat >"$scratch/kernel.cu" <<'CODE'
 // A kernel
