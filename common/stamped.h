@@ -36,8 +36,8 @@ typedef struct TimelineWarp {
 } TimelineWarp;
 
 /* Where the launches from now on write, in device memory: warps [count], stamps [count][mask + 1],
- * mask + 1 a power of two. Warp w writes from stamps[w][mask] down to stamps[w][1] and then stops;
- * warps from `count` on write nothing. */
+ * mask + 1 a power of two, all stamps less than 4 GiB. Warp w writes from stamps[w][mask] down to
+ * stamps[w][1] and then stops; warps from `count` on write nothing. */
 typedef struct TimelineBuffers {
     TimelineWarp *warps;
     TimelineStamp *stamps;

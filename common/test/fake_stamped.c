@@ -15,6 +15,9 @@ enum {
     STAMPS_FEWER, /* each launch writes one stamp less per warp than the one before, two at least */
     STAMPS_MANY   /* a warp writes as many stamps as there is memory for */
 };
+#ifndef STAMPS
+#define STAMPS STAMPS_GOOD
+#endif
 enum { BLOCKS = 6, WARPS = 2, SMS = 2, MARKS = 4, BEGIN = -300 };
 
 static const unsigned later[] = {10, 200, 900, 1000};
