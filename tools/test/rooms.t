@@ -27,7 +27,8 @@ ROOMS = {
 COMMON = ["", "base", "device"]
 MOST = 12  # files in a folder
 # Files of one name on purpose: each folder has its own.
-SAME = {"README.md", "kernel.cu", "expect.sass", "timeline.marks", "main.c", "__init__.py", "METADATA"}
+SAME = {"README.md", "kernel.cu", "expect.sass", "timeline.marks", "main.c", "__init__.py",
+        "METADATA"}
 DATA = {"corpus", "golden"}  # folders of data, where any name goes
 
 results = []

@@ -1,7 +1,7 @@
 # A record (README.md) as a Chrome trace, which Perfetto and chrome://tracing show. A process is a
-# block, a thread a warp; 1 ns of the trace is one cycle of the SM's clock, or one instruction in the
-# simulator's order. The wgmmas that the first warp of a warpgroup has in flight are asynchronous
-# slices.
+# block, a thread a warp; 1 ns of the trace is one cycle of the SM's clock, or one instruction in
+# the simulator's order. The wgmmas that the first warp of a warpgroup has in flight are
+# asynchronous slices.
 
 function event(text) {
     printf "%s\n%s", events++ ? "," : "", text

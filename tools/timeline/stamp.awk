@@ -141,7 +141,8 @@ END {
     if (bad) exit 64
     end = "TIMELINE_STAMP(" marks + 1 ")\n"
     for (number = opens; number < closes; number++)
-        if (line[number] ~ /^[ \t]+return;$/ && !obstacle(number)) stamps[number] = stamps[number] end
+        if (line[number] ~ /^[ \t]+return;$/ && !obstacle(number))
+            stamps[number] = stamps[number] end
     stamps[closes] = stamps[closes] end
     put_macros(macros)
     printf "#line 1 \"%s\"\n", ARGV[2]

@@ -60,13 +60,14 @@ function findings(opened) {
     (others ? `; of this or another block on the SM ${percent(all)}` : '')];
   for (const [role, warps] of rolesOf(opened)) {
     const sum = sumOf(opened, warps), { softmax } = sum.time;
+    const beside = others ? `, ${percent(sum.all / softmax)} under one of the SM` : '';
     if (softmax) list.push(`${role}: ${percent(sum.own / softmax)} of the softmax lies under a ` +
-      'product of its block' + (others ? `, ${percent(sum.all / softmax)} under one of the SM` : ''));
+      `product of its block${beside}`);
     if (sum.time['PV+softmax'])
       list.push(`${role}: softmax and P V are one instruction stream for ` +
         `${percent(shareOf(sum, 'PV+softmax'))} of the time`);
   }
-  if (opened.anyIssues) list.push('In flight is from the issue to the end of the wait for it: the ' +
-    'product may be over earlier, so these shares are the most that can be.');
+  if (opened.anyIssues) list.push('In flight is from the issue to the end of the wait for it. The ' +
+    'product may be over earlier: these shares are upper bounds.');
   return list;
 }
