@@ -67,7 +67,8 @@ function findings(opened) {
       list.push(`${role}: softmax and P V are one instruction stream for ` +
         `${percent(shareOf(sum, 'PV+softmax'))} of the time`);
   }
-  if (opened.anyIssues) list.push('In flight is from the issue to the end of the wait for it. The ' +
-    'product may be over earlier: these shares are upper bounds.');
+  if (opened.anyIssues)
+    list.push('In flight is from the issue to the end of the wait for it. The product may be over ' +
+      'earlier: these shares are upper bounds.');
   return list;
 }

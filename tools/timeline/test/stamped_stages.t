@@ -117,8 +117,8 @@ refuses "a record of another stage" 'is no record of 06_cp_async' 06 RESULTS="$s
 refuses "a variable" 'timeline does not take SECONDS' 06 SECONDS=3
 mkdir -p build/timeline/test
 sed 's,// O_i = O_i / l_i.*,// The end,' stages/06_cp_async/kernel.cu >build/timeline/test/kernel.cu
-refuses "a learner's kernel without a mark's text" 'its text is not in build/timeline/test/kernel.cu' \
-    06 KERNEL=build/timeline/test/kernel.cu
+refuses "a learner's kernel without a mark's text" \
+    'its text is not in build/timeline/test/kernel.cu' 06 KERNEL=build/timeline/test/kernel.cu
 sed 's/l_i\[r\] = scale_i \* l_i\[r\]/l_i[r] = l_i[r]/' stages/06_cp_async/kernel.cu \
     >build/timeline/test/kernel.cu
 refuses "a learner's kernel that is wrong" 'the stamped copy: ' \
