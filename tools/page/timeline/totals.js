@@ -68,7 +68,7 @@ function findings(opened) {
         `${percent(shareOf(sum, 'PV+softmax'))} of the time`);
   }
   if (opened.anyIssues)
-    list.push('In flight is from the issue to the end of the wait for it. The product may be over ' +
-      'earlier: these shares are upper bounds.');
+    list.push('In flight is from the issue to the end of the wait for it. The product may be over' +
+      ' earlier: these shares are upper bounds.');
   return list;
 }
