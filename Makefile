@@ -10,11 +10,12 @@ SHELL := /bin/bash
 # Numbers and names read the same whatever the user's language.
 export LC_ALL := C
 
-include $(addprefix tools/make/,variables.mk given.mk stages.mk compilers.mk selection.mk \
-    kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)
+include $(addprefix tools/make/,variables.mk given.mk limits.mk stages.mk compilers.mk \
+    selection.mk kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)
 
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \
-        ptx counters annotate explore timeline site validate sanitize profile mutate planted trace \
+        ptx counters annotate explore timeline limits site validate sanitize profile mutate \
+        planted trace \
         $(NUMBERS:%=stage%) $(SASS_GOALS)
 
 define HELP
@@ -60,6 +61,10 @@ Flash attention in sixteen stages
   make stage07 timeline       what each warp does when, by the GPU's clock (without one in the
                               simulator's order), as a page; BLOCK=3; FORMAT=perfetto|svg|json;
                               RESULTS=x.json: of a record, stages 06 to 16
+  make stage07 limits         which unit of a GPU binds the kernel, and what speed that allows,
+                              beside the recorded time; no GPU is needed
+                              (GPU=$(subst $(SPACE),|,$(MACHINES)))
+  make limits                 the same for all stages and all times that are recorded of that GPU
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
@@ -78,7 +83,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch)
-           BLOCK (of explore, timeline)   DEVICE=auto|gpu|sim   GPU=index
+           BLOCK (of explore, timeline)   DEVICE=auto|gpu|sim   GPU=index (of limits: a name)
            FORMAT=text|json|markdown (SASS)
            ARCH=sm_75|sm_80|sm_90a|...
 Stages:    $(STAGES)
@@ -221,6 +226,13 @@ timeline: $(TIMED_KERNELS) $(STAMPED) $(PROGRAMS) $(PAGE_FILES)
 	    $(filter %/$s/$(VARIANT).so,$(TIMED_KERNELS)) $(call stamped_so,$s) \
 	    $(call timeline_page,$s) $(FORWARD) && ) true $(PIPED)
 
+# What a stage can be at best on a GPU that need not be there; of the ladder the error of that.
+limits: $(LIMITED) $(PROGRAMS) $(LAB)
+	$(if $(LIMITED),,$(error $(MACHINE) has $(ARCH): $(NEED)))
+	@$(if $(NEED),echo "$(MACHINE) has $(ARCH): $(NEED)" >&2;) \
+	    tools/limits/count.sh build/attention build/limits $(LIMITED)
+	@$(LAB_RUN) $(if $(STAGE_GOALS),limits,errors) $(LIMITS_FORWARD) $(LIMITED) $(PIPED)
+
 site: $(SITE_PAGES)
 	@tools/page/site/site.sh $(SITE) $(SITE_DOCS)
 	@echo $(SITE)/index.html
@@ -233,6 +245,7 @@ grade: export DIR := $(SELECTED_DIRS)
 grade: export REFERENCE := $(REFERENCE)
 grade: export LAB := $(LAB)
 grade: export CHECK := $(LAB_RUN) check
+grade: export LIMITS := $(LAB_RUN) limits
 grade: $(REFERENCE)/d128_fp16_full.so $(PROGRAMS)
 	@tools/exercise/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention
 

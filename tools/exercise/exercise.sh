@@ -16,8 +16,9 @@
 # `start` never overwrites a file. `grade` needs no GPU: the kernel runs on the simulator. Neither
 # the compiler nor the kernel nor its host code can make it fail: what they do wrong is the answer.
 # Environment of grade: MAKE; DIR, where the Makefile builds KERNEL's variants, and VARIANTS;
-# REFERENCE, the built stage to compare counters with; CHECK, the command that checks signatures,
-# and LAB, what to make before it; LIMIT, the seconds that one step may take (default 300).
+# REFERENCE, the built stage to compare counters with; CHECK and LIMITS, the commands that check
+# signatures and compute bounds, and LAB, what to make before them; LIMIT, the seconds that one step
+# may take (default 300).
 # Exit: 0 all holds, 1 something does not, 2 there is nothing to start from or to grade, 64 bad
 # usage.
 set -uo pipefail
@@ -219,6 +220,22 @@ counters() {
     fi
 }
 
+# bound: which unit of a GPU binds the kernel, beside the stage. It fails nothing.
+bound() {
+    local libraries=("$DIR/d128_fp16_full.so" "$REFERENCE/d128_fp16_full.so") said
+    # shellcheck disable=SC2086 # a list
+    attempt "$MAKE" --no-print-directory "stage${stage%%_*}" $LAB
+    [ "$code" -ne 0 ] ||
+        attempt "$here/../limits/count.sh" "$program" build/limits "${libraries[@]}"
+    [ "$code" -ne 0 ] || attempt bash -c "$LIMITS FORMAT=json \"\$@\"" limits "${libraries[@]}"
+    if [ "$code" -eq 0 ] && said=$(awk -v mine="your kernel" -v other="the stage" \
+        -f "$here/../plot/field.awk" -f "$here/../limits/beside.awk" "$log"); then
+        printf '  bound  %s\n' "$said"
+    else
+        skips "the bound: $(grep -v '^make' "$log" | tail -n 1)"
+    fi
+}
+
 grade() {
     stage=$1 kernel=$2 program=$3 worst=0
     check "$stage" "$kernel"
@@ -232,6 +249,7 @@ grade() {
         if races; then
             results
             counters
+            bound
         else
             skips "the grid and the counters: first the above"
         fi

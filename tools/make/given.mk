@@ -45,6 +45,7 @@ TAKES_annotate := $(PROBLEM)
 TAKES_explore := $(PROBLEM) BLOCK
 TAKES_timeline := $(PROBLEM) DEVICE GPU REPS BLOCK RESULTS
 TAKES_compare := $(filter-out FORMAT KERNEL,$(PROBLEM)) FROM TO GPU REPS
+TAKES_limits := D DTYPE CAUSAL GPU FORMAT $(if $(filter stage%,$(MAKECMDGOALS)),B H N KERNEL)
 TAKES_site := ARCH
 TAKES_sanitize := $(PROBLEM) DEVICE GPU
 TAKES_validate := $(PROBLEM) GPU

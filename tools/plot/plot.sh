@@ -4,7 +4,8 @@
 #   tools/plot/plot.sh NAME.jsonl        of a bench: writes NAME.md, NAME.svg (lines over the
 #                                        sequence length) and NAME_ladder.svg (one bar a stage);
 #                                        of a roofline, of regimes and of a sustained bench: NAME.md
-#                                        and NAME.svg; of several inputs (INIT=all): NAME.md alone
+#                                        and NAME.svg, so of limits; of several inputs (INIT=all):
+#                                        NAME.md alone
 #
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
 # only the plots need, or if nothing was timed; 1 if the lines are no results; 64 bad usage.
@@ -26,7 +27,11 @@ read_with() { # read_with PROGRAM...: the last one prints
     awk -f "$here/field.awk" "${@/#/-f$here/}" "$lines"
 }
 lines=$1 drawn=()
-if grep -q '"hbm_bytes":' "$lines"; then
+if grep -q '"bound_ms":' "$lines"; then
+    read_with ../limits/limits_table.awk >"$scratch/table"
+    read_with ../limits/limits_data.awk >"$scratch/data"
+    plots=(../limits/limits)
+elif grep -q '"hbm_bytes":' "$lines"; then
     read_with ../roofline/roofline.awk json.awk ../roofline/roofline_table.awk >"$scratch/table"
     read_with ../roofline/roofline.awk json.awk ../roofline/roofline_data.awk >"$scratch/data"
     plots=(../roofline/roofline)

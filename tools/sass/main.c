@@ -1,4 +1,4 @@
-/* sass show|count|diff|ladder|check|page [KEY=VALUE]... FILE...
+/* sass show|count|diff|ladder|check|page|limits|errors [KEY=VALUE]... FILE...
  *
  * What the compiler made of the stages. A FILE is build/<arch>/<stage>/<variant>.so or a cubin.
  * Keys that a command has no use for are passed over, as with all programs here. */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: sass show|count|diff|ladder|check|page [KEY=VALUE]... FILE...\n";
+    "usage: sass show|count|diff|ladder|check|page|limits|errors [KEY=VALUE]... FILE...\n";
 
 typedef struct Command {
     const char *name;
@@ -17,9 +17,10 @@ typedef struct Command {
     int files; /* that it needs; 0: any number but none */
 } Command;
 
-static const Command commands[] = {{"show", show_command, 0},   {"count", count_command, 0},
-                                   {"diff", diff_command, 2},   {"ladder", ladder_command, 0},
-                                   {"check", check_command, 0}, {"page", page_command, 2}};
+static const Command commands[] = {{"show", show_command, 0},     {"count", count_command, 0},
+                                   {"diff", diff_command, 2},     {"ladder", ladder_command, 0},
+                                   {"check", check_command, 0},   {"page", page_command, 2},
+                                   {"limits", limits_command, 0}, {"errors", errors_command, 0}};
 
 static const Command *find_command(const char *name) {
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -47,6 +48,16 @@ static bool set_line(const char *value, Options *options, Error *error) {
     return true;
 }
 
+static bool set_size(const char *key, const char *value, int *size, Error *error) {
+    char *end;
+    const long number = strtol(value, &end, 10);
+    if (*end || number < 1 || number > 1 << 20)
+        return error_set(error, STATUS_USAGE, "%s must be a number from 1 to 1048576; not '%s'",
+                         key, value);
+    *size = (int)number;
+    return true;
+}
+
 static bool set_flag(const char *key, const char *value, bool *flag, Error *error) {
     *flag = strcmp(value, "1") == 0;
     return *flag || strcmp(value, "0") == 0 ||
@@ -57,21 +68,38 @@ static bool set_flag(const char *key, const char *value, bool *flag, Error *erro
 static bool set_option(const char *argument, const char *value, Options *options, Error *error) {
     const struct {
         const char *key, **value;
-    } texts[] = {
-        {"INSTR=", &options->instr}, {"STAGES=", &options->stages}, {"RUNS=", &options->runs}};
+    } texts[] = {{"INSTR=", &options->instr},       {"STAGES=", &options->stages},
+                 {"RUNS=", &options->runs},         {"GPU=", &options->gpu},
+                 {"MACHINES=", &options->machines}, {"COUNTED=", &options->counted},
+                 {"RESULTS=", &options->results}};
+    const struct {
+        const char *key;
+        int *value;
+    } sizes[] = {{"B", &options->batch}, {"H", &options->heads}, {"N", &options->length}};
     if (*value == '\0') return true;
     if (strncmp(argument, "FORMAT=", 7) == 0) return set_format(value, options, error);
     if (strncmp(argument, "LINE=", 5) == 0) return set_line(value, options, error);
     if (strncmp(argument, "PTX=", 4) == 0) return set_flag("PTX", value, &options->ptx, error);
     if (strncmp(argument, "CLEAN=", 6) == 0)
         return set_flag("CLEAN", value, &options->clean, error);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (argument[0] == sizes[i].key[0] && argument[1] == '=')
+            return set_size(sizes[i].key, value, sizes[i].value, error);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strncmp(argument, texts[i].key, strlen(texts[i].key)) == 0) *texts[i].value = value;
     return true;
 }
 
 static bool parse(int count, char *const arguments[], Options *options, Error *error) {
-    *options = (Options){.instr = "", .stages = "stages"};
+    *options = (Options){.instr = "",
+                         .stages = "stages",
+                         .gpu = "",
+                         .machines = "tools/limits/machines",
+                         .counted = "build/limits",
+                         .results = "",
+                         .batch = 4,
+                         .heads = 16,
+                         .length = 4096};
     for (int i = 0; i < count; i++) {
         const char *value = strchr(arguments[i], '=');
         if (value) {

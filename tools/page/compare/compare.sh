@@ -38,8 +38,17 @@ if nvidia-smi -L >/dev/null 2>&1; then
 fi
 lab page RUNS="$scratch/runs" "'$from'" "'$to'" >"$scratch/tables"
 
-mkdir -p "$(dirname "$output")"
+# One sentence about their bounds, where both can be computed.
 name() { basename "$(dirname "$1")"; }
+if "$folder/../limits/count.sh" "$harness" build/limits "$to" "$from" 2>/dev/null &&
+    lab limits FORMAT=json "'$to'" "'$from'" >"$scratch/bounds" 2>/dev/null &&
+    said=$(awk -v mine="$(name "$to")" -v other="$(name "$from")" -f "$folder/../plot/field.awk" \
+        -f "$folder/../limits/beside.awk" "$scratch/bounds"); then
+    echo "$said" >&2
+    printf '<p class="bound">%s</p>\n' "$said" >>"$scratch/tables"
+fi
+
+mkdir -p "$(dirname "$output")"
 awk -v folder="$folder" -v page=compare/compare.html -v title="$(name "$from") and $(name "$to")" \
     -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null

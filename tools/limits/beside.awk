@@ -1,0 +1,14 @@
+# One sentence about two kernels' bounds, from two lines of `build/sass limits FORMAT=json`.
+# Use: awk -v mine="your kernel" -v other="the stage" -f tools/plot/field.awk \
+#          -f tools/limits/beside.awk; exit 1 if there are not two lines.
+
+/^\{/ { line[++lines] = $0 }
+
+END {
+    if (lines != 2) exit 1
+    ms = field(line[1], "bound_ms")
+    printf "on %s (batch %d, heads %d, seq %d) %s is bound by %s: %.3g ms at least, " \
+        "%.2f x the bound of %s (%s)\n", field(line[1], "device"), field(line[1], "batch"),
+        field(line[1], "heads"), field(line[1], "seq_q"), mine, field(line[1], "bound_by"), ms,
+        ms / field(line[2], "bound_ms"), other, field(line[2], "bound_by")
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Has the simulator count what the limits of a variant are computed from.
+#
+#   tools/limits/count.sh build/attention FOLDER LIBRARY...
+#
+# A LIBRARY is build/ARCH/STAGE/VARIANT.so; what is counted goes to FOLDER/ARCH/STAGE/VARIANT:
+#   lengths                    three lengths of which the query tile is a divisor
+#   LENGTH.json, LENGTH.txt    record and report of two heads with so many queries and keys
+#   first.json, second.json    the record of the least, with its first and its second block
+# tools/sass/limits/model.c reads them. What is newer than the library and the simulator stays.
+#
+# Exit: 0; 1 if the simulator fails on a stage, with its reason.
+set -euo pipefail
+export LC_ALL=C # numbers have points and letters their usual case
+program=$1 folder=$2
+shift 2
+
+# run TO LENGTH BLOCK: one run of $library, with that block recorded
+run() {
+    local to=$1 variant keys
+    variant=$(basename "$library" .so)
+    IFS=_ read -r d type mask <<<"$variant"
+    keys=(B=1 H=2 HKV=2 N="$2" NKV="$2" D="${d#d}" DTYPE="$type" CAUSAL=0)
+    [ "$mask" = full ] || keys[-1]=CAUSAL=1
+    FORCE=1 SIM_RECORD=$to.part SIM_BLOCK=$3 "$program-sim" run DEVICE=sim FORMAT=json \
+        COUNTERS=full "${keys[@]}" "$(dirname "$library")" >"$to.run" 2>"$to.txt" || {
+        sed -n 's/.*"name":"\([^"]*\)".*"reason":"\([^"]*\)".*/\1: \2/p' "$to.run" >&2
+        exit 1
+    }
+    rm "$to.run"
+    mv "$to.part" "$to.json"
+}
+
+# blocks RECORD: how many blocks its first kernel had
+blocks() { grep -om1 '"grid":\[[0-9]*' "$1" | grep -o '[0-9]*$'; }
+
+# fits LEAST: whether twice the length has twice the blocks, four times, or as many (one per SM)
+fits() {
+    local few many
+    few=$(blocks "$to/$1.json") many=$(blocks "$to/$((2 * $1)).json")
+    [ "$many" -eq "$few" ] || [ "$many" -eq $((2 * few)) ] || [ "$many" -eq $((4 * few)) ]
+}
+
+for library in "$@"; do
+    to=${library#build/}
+    to=$folder/${to%.so}
+    [ "$to/lengths" -nt "$library" ] && [ "$to/lengths" -nt "$program-sim" ] && continue
+    mkdir -p "$to"
+    rm -f "$to"/*
+    # 384 is a multiple of tiles of 64, 128 and 192 rows, 512 of those of 256.
+    for least in 384 512; do
+        run "$to/$least" "$least" none
+        run "$to/$((2 * least))" $((2 * least)) none
+        ! fits "$least" || break
+    done
+    run "$to/$((3 * least))" $((3 * least)) none
+    run "$to/first" "$least" 0
+    run "$to/second" "$least" 1
+    echo "$least" $((2 * least)) $((3 * least)) >"$to/lengths"
+done

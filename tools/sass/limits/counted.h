@@ -1,0 +1,45 @@
+/* What the simulator counted of one run: the record that SIM_RECORD makes it write, and the
+ * distinct bytes of the report that COUNTERS=full prints. */
+#ifndef SASS_COUNTED_H
+#define SASS_COUNTED_H
+
+#include "base/error.h"
+
+enum { SECTORS = 32, NAME_SIZE = 128 };
+
+/* One PTX instruction. Executions and requests are of warps, units are sectors of 32 bytes in
+ * global memory and wavefronts in shared memory, each over the whole run. */
+typedef struct Operation {
+    const char *text; /* a JSON string: json_string */
+    const char *kind; /* a JSON string, the simulator's name of the class */
+    double executions, requests, units;
+    double shared_units;   /* of the shared side of cp.async */
+    double in_first_block; /* executions in the block that was recorded, if one was */
+} Operation;
+
+/* One kernel as it was launched. */
+typedef struct Counted {
+    char kernel[NAME_SIZE];
+    double blocks;
+    int threads; /* a block */
+    Operation *operation;
+    int operations;
+    /* Lines of 128 bytes that a request of so many sectors touches, on average over the kinds of
+     * requests of the recorded block; 0: no such request, or no recorded block. */
+    double lines_of[SECTORS + 1];
+    double read_bytes, written_bytes; /* of global memory, each sector once */
+} Counted;
+
+typedef struct CountedRun {
+    Counted *launch;
+    int launches;
+    char *text; /* what the operations point into */
+} CountedRun;
+
+/* Reads a record and, unless `report` is NULL, the report of the same run. False with STATUS_USAGE
+ * if a file cannot be read, with STATUS_FAIL if it is no record. */
+bool counted_read(const char *record, const char *report, CountedRun *run, Error *error);
+
+void counted_free(CountedRun *run);
+
+#endif

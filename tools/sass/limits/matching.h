@@ -1,0 +1,20 @@
+/* Which line of the PTX each counted operation stands on. Machine code names these lines, so this
+ * is what joins it to the simulator's counts. */
+#ifndef SASS_MATCHING_H
+#define SASS_MATCHING_H
+
+#include "limits/counted.h"
+
+/* The instructions of a kernel's PTX, in order. */
+typedef struct Matching {
+    int lines;
+    int *operation; /* [lines + 1]: the operation on that line of the PTX, from 1, or -1 */
+} Matching;
+
+/* Matches the operations of a launch with the body of the kernel `symbol`, one by one in order.
+ * False if the PTX has no such kernel or other instructions than were counted. */
+bool matching_find(const char *ptx, const char *symbol, const Counted *launch, Matching *matching);
+
+void matching_free(Matching *matching);
+
+#endif

@@ -1,0 +1,76 @@
+#include "limits/schedule.h"
+
+#include "list.h"
+
+enum { WARP = 32, REGISTERS_TOGETHER = 256 };
+
+/* A multiprocessor: what is left of its blocks at time `at`. */
+typedef struct Room {
+    double at;
+    double *left;
+    int blocks;
+} Room;
+
+static int shortest(const Room *room) {
+    int least = 0;
+    for (int i = 1; i < room->blocks; i++)
+        if (room->left[i] < room->left[least]) least = i;
+    return least;
+}
+
+static double next_end(const Room *room) {
+    return room->at + room->left[shortest(room)] * room->blocks;
+}
+
+/* Goes on until its next block has ended, and takes that away. */
+static void end_one(Room *room) {
+    const int least = shortest(room);
+    const double done = room->left[least];
+    room->at += done * room->blocks;
+    for (int i = 0; i < room->blocks; i++) room->left[i] -= done;
+    room->left[least] = room->left[--room->blocks];
+}
+
+static int first_to_end(const Room *room, int sms) {
+    int first = 0;
+    for (int s = 1; s < sms; s++)
+        if (next_end(&room[s]) < next_end(&room[first])) first = s;
+    return first;
+}
+
+double schedule_end(const double *cost, int blocks, int sms, int resident) {
+    Room *room = list_zeroed((size_t)sms, sizeof *room);
+    double *left = list_zeroed((size_t)sms * (size_t)resident, sizeof *left), end = 0;
+    for (int s = 0; s < sms; s++) room[s].left = &left[s * resident];
+    for (int b = 0; b < blocks; b++) {
+        /* First one block on each, then a second one, and so on. */
+        int s = b % sms;
+        if (b >= sms * resident) {
+            s = first_to_end(room, sms);
+            end_one(&room[s]);
+        }
+        room[s].left[room[s].blocks++] = cost[b];
+    }
+    for (int s = 0; s < sms; s++) {
+        while (room[s].blocks > 0) end_one(&room[s]);
+        if (room[s].at > end) end = room[s].at;
+    }
+    free(room);
+    free(left);
+    return end;
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Registers are given out to warps, 256 at a time. */
+int schedule_residents(const Residents *r) {
+    const int warps = (r->threads + WARP - 1) / WARP,
+              of_warp = (r->registers * WARP + REGISTERS_TOGETHER - 1) / REGISTERS_TOGETHER *
+                        REGISTERS_TOGETHER,
+              shared = r->shared_bytes + r->reserved_shared;
+    int fit = r->most_blocks;
+    if (warps > 0) fit = least(fit, r->most_threads / (warps * WARP));
+    if (warps > 0 && of_warp > 0) fit = least(fit, r->most_registers / (warps * of_warp));
+    if (shared > 0) fit = least(fit, r->most_shared_bytes / shared);
+    return fit > 0 ? fit : 1;
+}

@@ -1,0 +1,227 @@
+/* How often machine code runs and what it asks of the units, on a kernel small enough to count by
+ * hand. Catches: PTX matched with other lines, a loop that ptxas unrolled counted once a copy, a
+ * remainder loop that gets a part, an instruction that was hoisted and decides, a disagreement that
+ * is not told, an instruction given to the wrong pipe. */
+#include "limits/work.h"
+#include "test/sample.h"
+#include "test/tap.h"
+
+#include <unistd.h>
+
+/* The loop over ten keys; the lines are numbered from 1. */
+static const char ptx[] = ".version 9.0\n"                                      /* 1 */
+                          ".visible .entry k(\n"                                /* 2 */
+                          ".param .u64 p\n"                                     /* 3 */
+                          ")\n"                                                 /* 4 */
+                          "{\n"                                                 /* 5 */
+                          ".reg .b32 %r<9>;\n"                                  /* 6 */
+                          ".loc 1 7 3 // a comment; and more\n"                 /* 7 */
+                          "mov.u32 %r1, %tid.x;\n"                              /* 8 */
+                          "$L1: // { no brace\n"                                /* 9 */
+                          "ld.shared.u16 %r2, [%r1];\n"                         /* 10 */
+                          "{ fma.rn.f32 %f1, %f2, %f3, %f1; }\n"                /* 11 */
+                          "@%p1 bra $L1;\n"                                     /* 12 */
+                          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32\n" /* 13 */
+                          "{%f1, %f2}, {%r1}, {%r2}, {%f1, %f2};\n"             /* 14 */
+                          "st.global.f32 [%r3], %f1;\n"                         /* 15 */
+                          "ret;\n"                                              /* 16 */
+                          "}\n";
+
+/* Two blocks of two warps: 40 rounds in all. */
+static const char record[] =
+    "{\"format\":1,\"launches\":[{\"kernel\":\"k\",\"grid\":[2,1,1],\"threads\":[64,1,1],"
+    "\"classes\":[\"move, select\",\"shared load\",\"fp32 arithmetic\",\"branch, exit\",\"mma\","
+    "\"global store\"],"
+    "\"ops\":[[\"mov.u32 %r1, %tid.x\",0,1,[1]],[\"ld.shared.u16 %r2, [%r1]\",1,1,[1]],"
+    "[\"fma.rn.f32 %f1, %f2, %f3, %f1\",2,1,[1]],[\"@%p1 bra $L1\",3,1,[1]],"
+    "[\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2}\",4,1,[1]],"
+    "[\"st.global.f32 [%r3], %f1\",5,1,[1]],[\"ret\",3,1,[1]],[\"exit\",3,0,[]]],"
+    "\"counters\":[[2],[20],[20],[20],[2],[2],[2],[0]],"
+    "\"run_counters\":[[4,128,0,0,0,0,0,0],[40,1280,0,40,120,40,0,0],[40,1280,0,0,0,0,0,0],"
+    "[40,1280,0,0,0,0,0,0],[4,128,0,0,0,0,0,0],[4,128,0,4,64,16,0,0],[4,128,0,0,0,0,0,0],"
+    "[0,0,0,0,0,0,0,0]],"
+    "\"footprints\":[{\"space\":\"global\",\"units\":16,\"sectors\":[0,8,16,24,32,40,48,56,64,"
+    "72,80,88,96,104,112,120]},{\"space\":\"shared\",\"units\":16,\"sectors\":[0]}]}]}";
+static const char report[] = "01\nheading\n\nk\n  2 blocks\n"
+                             "  global memory, read   1.00 KiB requested, 512 B distinct: each 2\n"
+                             "  global memory, written  9 B requested, 2.50 MiB distinct: each\n"
+                             "  4 mma instructions, 0 barrier arrivals\n";
+
+static CountedRun run;
+static Matching lines;
+
+static bool read_run(const char *text) {
+    char paths[2][32] = {"/tmp/record.XXXXXX", "/tmp/report.XXXXXX"};
+    const char *const texts[2] = {text, report};
+    Error error;
+    for (int i = 0; i < 2; i++) {
+        const int file = mkstemp(paths[i]);
+        if (file < 0 || write(file, texts[i], strlen(texts[i])) < 0) return false;
+        close(file);
+    }
+    const bool read = counted_read(paths[0], paths[1], &run, &error);
+    for (int i = 0; i < 2; i++) unlink(paths[i]);
+    return read;
+}
+
+static void test_record(void) {
+    const Counted *launch = &run.launch[0];
+    is_int(launch->operations, 8, "eight operations");
+    is_near(launch->blocks, 2, 0, "two blocks");
+    is_int(launch->threads, 64, "of 64 threads");
+    is_near(launch->operation[1].executions, 40, 0, "executions of a load");
+    is_near(launch->operation[1].units, 120, 0, "its wavefronts");
+    is_near(launch->operation[1].in_first_block, 20, 0, "its executions in the recorded block");
+    is_near(launch->lines_of[16], 16, 0, "16 sectors that are in 16 lines");
+    is_near(launch->read_bytes, 512, 0, "distinct bytes that are read");
+    is_near(launch->written_bytes, 2.5 * (1 << 20), 0, "and written");
+    ok(!read_run("{\"format\":1}"), "no record of the simulator");
+    ok(read_run(record), "the record again");
+}
+
+static void test_matching(void) {
+    Matching other;
+    is_int(lines.operation[8], 0, "the first line with an instruction");
+    is_int(lines.operation[10], 1, "behind a label with a comment");
+    is_int(lines.operation[11], 2, "in braces");
+    is_int(lines.operation[13], 4, "an instruction of two lines");
+    is_int(lines.operation[14], 4, "on both of them");
+    is_int(lines.operation[7], -1, "a line without an instruction");
+    ok(!matching_find(ptx, "kernel", &run.launch[0], &other), "a kernel that is not in the PTX");
+    run.launch[0].operations -= 2;
+    ok(!matching_find(ptx, "k", &run.launch[0], &other), "a record with fewer operations");
+    run.launch[0].operations += 2;
+}
+
+static Module module;
+static Executions executions;
+
+/* A kernel of these lines: "10 LDS.U16 R2, [R1]" is an instruction that was made from line 10 of
+ * the PTX; labels stand alone. */
+static void run_code(const char *code) {
+    char text[4096];
+    int used = snprintf(text, sizeof text, KERNEL("k"));
+    for (; *code; code += strcspn(code, "\n") + 1) {
+        int ptx_line, skip = 0;
+        if (sscanf(code, "%d %n", &ptx_line, &skip) == 1)
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "\t//## File \".nv_debug_ptx_txt\", line %d\n", ptx_line);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%.*s\n",
+                         (int)strcspn(code + skip, "\n"), code + skip);
+    }
+    module = sample_code(text);
+    executions = executions_of(&module.kernel[0], &run.launch[0], &lines);
+}
+
+static void free_code(void) {
+    executions_free(&executions);
+    module_close(&module);
+}
+
+static void test_unrolled(void) {
+    /* Four rounds at once, and a loop for what is left; the IMAD was hoisted out of the loop. */
+    run_code("8 S2R R1, SR_TID.X\n"
+             "10 IMAD R7, R1, R2, RZ\n"
+             ".L_x_0:\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "12 @P0 BRA `(.L_x_0)\n"
+             ".L_x_1:\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "12 @P1 BRA `(.L_x_1)\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "15 STG.E [R8], R4\n"
+             "16 EXIT\n");
+    is_near(executions.of[1], 4, 0, "what stands before the loop runs once per warp");
+    is_near(executions.of[2], 10, 0, "an unrolled loop, its rounds over its copies");
+    is_near(executions.of[10], 10, 0, "to its branch");
+    is_near(executions.of[11], 0, 0, "the loop for the rest gets none");
+    is_near(executions.of[14], 4, 0, "what follows runs once per warp");
+    is_int(executions.unmatched, -1, "all of it agrees");
+    free_code();
+}
+
+static void test_work(void) {
+    double work[WORKS];
+    run_code("8 S2R R1, SR_TID.X\n"
+             ".L_x_0:\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "11 HADD2.F32 R5, -RZ, R2.H0_H0\n"
+             "11 IADD3 R1, R1, 0x2, RZ\n"
+             "11 UIADD3 UR4, UR4, 1, URZ\n"
+             "11 MOV R9, R8\n"
+             "11 IMAD.MOV.U32 R9, RZ, RZ, R8\n"
+             "11 MUFU.EX2 R9, R9\n"
+             "11 @!PT LDS RZ, [RZ]\n"
+             "12 @P0 BRA `(.L_x_0)\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "15 STG.E [R8], R4\n"
+             "15 BAR.SYNC 0x0\n"
+             "15 SHFL.BFLY PT, R2, R4\n"
+             "16 EXIT\n");
+    work_of(&module.kernel[0], &executions, &run.launch[0], &lines, &run.launch[0], work);
+    is_near(work[WORK_ISSUE], 4 + 40 * 10 + 4 * 5, 0, "issue slots: every instruction");
+    is_near(work[WORK_FP32], 40, 0, "FMA");
+    is_near(work[WORK_HALF], 40, 0, "a conversion that is an addition of halves");
+    is_near(work[WORK_ALU], 40, 0, "ALU, without moves and uniform instructions");
+    is_near(work[WORK_IMAD], 40, 0, "a move that takes the pipe of products");
+    is_near(work[WORK_MUFU], 40, 0, "MUFU");
+    is_near(work[WORK_MMA], 4 * 16 * 8 * 16, 0, "multiply-adds of the tensor cores");
+    is_near(work[WORK_SHARED], 40 * 3 + 4 * 16, 0, "wavefronts, and lines of the store");
+    is_near(work[WORK_SHUFFLE], 4, 0, "a shuffle");
+    is_near(work[WORK_BARRIER], 4, 0, "arrivals at a barrier");
+    is_near(work[WORK_L2], 64 * 32, 0, "bytes that are stored pass through L2");
+    is_near(work[WORK_READ], 512, 0, "bytes of memory");
+    free_code();
+}
+
+static void test_wgmma(void) {
+    double work[WORKS];
+    run_code("13 HGMMA.64x128x16.F32 R24, gdesc[UR4], R24\n"
+             "13 HGMMA.64x64x16.F32 R24, R4, gdesc[UR4].tnspB, R24\n"
+             "16 EXIT\n");
+    work_of(&module.kernel[0], &executions, &run.launch[0], &lines, &run.launch[0], work);
+    /* Two copies of one line run twice each: (128 + 64) rows and 64 rows of 32 bytes, a quarter. */
+    is_near(work[WORK_SHARED], 2 * (192 + 64) * 32 / 4 / 128.0, 1e-9,
+            "shared memory that wgmma reads, with and without A");
+    free_code();
+}
+
+static void test_unmatched(void) {
+    /* A loop in which loads and sums say 40, products a third of 4, and stores 2 and 4. */
+    run_code("8 S2R R1, SR_TID.X\n"
+             ".L_x_0:\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "11 FFMA R1, R1, R1, R1\n"
+             "11 FMUL R1, R1, R1\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "15 STG.E [R8], R4\n"
+             "15 STG.E [R8], R4\n"
+             "15 STS [R8], R4\n"
+             "12 @P0 BRA `(.L_x_0)\n"
+             "16 EXIT\n");
+    is_int(executions.unmatched, 0, "a loop whose instructions disagree is named");
+    free_code();
+}
+
+int main(void) {
+    ok(read_run(record), "the record is read");
+    ok(matching_find(ptx, "k", &run.launch[0], &lines), "and matched with its PTX");
+    test_record();
+    test_matching();
+    test_unrolled();
+    test_work();
+    test_wgmma();
+    test_unmatched();
+    return done_testing();
+}

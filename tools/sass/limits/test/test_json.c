@@ -1,0 +1,57 @@
+/* The JSON reader. Catches: a key found in a string or in an inner object, an element missed behind
+ * a nested one, a read beyond text that is cut off. */
+#include "limits/json.h"
+#include "test/tap.h"
+
+static const char object[] =
+    "{ \"text\": \"a \\\"key\\\": 1, [\", \"inner\": {\"key\": 2, \"list\": "
+    "[1]},\n \"key\" : -3.5e1, \"list\":[ 4, [5, 6], \"]\", {\"k\":7} ,8 ],"
+    "\"none\":null}";
+
+static void test_members(void) {
+    char text[32];
+    is_near(json_number(json_member(object, "key")), -35, 0, "a key, not its name in a string");
+    is_near(json_number(json_member(json_member(object, "inner"), "key")), 2, 0, "an inner key");
+    ok(json_string(json_member(object, "text"), text, sizeof text), "a string");
+    is_text(text, "a \"key\": 1, [", "without its escapes");
+    ok(json_string(json_member(object, "text"), text, 4), "a string for which there is no room");
+    is_text(text, "a \"", "is cut");
+    ok(!json_member(object, "ke"), "a part of a key is none");
+    ok(!json_member(object, "absent"), "an absent key");
+    ok(!json_string(json_member(object, "key"), text, sizeof text), "a number is no string");
+    ok(!json_member("[1]", "key"), "an array has no keys");
+}
+
+static void test_elements(void) {
+    const char *at = json_first(json_member(object, "list"));
+    is_near(json_number(at), 4, 0, "the first element");
+    at = json_next(at);
+    is_near(json_number(json_first(at)), 5, 0, "an array in it");
+    at = json_next(json_next(at));
+    is_near(json_number(json_member(at, "k")), 7, 0, "an object behind a string with a bracket");
+    at = json_next(at);
+    is_near(json_number(at), 8, 0, "the last");
+    ok(!json_next(at), "has none behind it");
+    ok(!json_first("[ ]"), "an empty array has no first");
+    ok(!json_first(NULL), "nor has nothing");
+}
+
+/* Every text that is cut off is read to its end and not beyond: for the address sanitizer. */
+static void test_cut(void) {
+    char cut[sizeof object], text[32];
+    int found = 0;
+    for (size_t length = 0; length < sizeof object; length++) {
+        snprintf(cut, length + 1, "%s", object);
+        const char *list = json_member(cut, "list");
+        for (const char *at = json_first(list); at; at = json_next(at))
+            found += json_string(at, text, sizeof text);
+    }
+    ok(found > 0, "cut off anywhere");
+}
+
+int main(void) {
+    test_members();
+    test_elements();
+    test_cut();
+    return done_testing();
+}

@@ -1,0 +1,93 @@
+/* The files of machines. Catches: a number that is missing, impossible, given twice or without a
+ * source and is not refused with its place; code that a machine cannot run. */
+#include "limits/machine.h"
+#include "test/tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char whole[] =
+    "# a card\n"
+    "device Test Card | here\ncapability 86 | here\nsms 10 | here\nclock_mhz 1000 | here\n"
+    "issue 4 | here\nfma 128 | here\nimad 64 | here\nhalf 64 | here\nhalf_in_fma 1 | here\n"
+    "alu 64 | here\nmufu 16 | here\nshuffle 32 | here\nbarrier 16 | here\nmma 256 | here\n"
+    "wgmma 0 | here\nshared_bytes 128 | here\nl2_bytes 640 | here\nhbm_gb_s 900 | here\n"
+    "l2_mib 6 | here\nregisters 65536 | here\nshared_kib 100 | here\nthreads 1536 | here\n"
+    "blocks 16 | here\n";
+
+static char folder[] = "/tmp/machines.XXXXXX";
+
+/* Reads `whole` with `from` replaced by `to`. */
+static bool read_with(const char *from, const char *to, Machine *machine, Error *error) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/card.txt", folder);
+    FILE *out = fopen(path, "w");
+    const char *at = strstr(whole, from);
+    if (!out || !at) return false;
+    fprintf(out, "%.*s%s%s", (int)(at - whole), whole, to, at + strlen(from));
+    fclose(out);
+    return machine_read(folder, "card", machine, error);
+}
+
+static void test_refused(const char *from, const char *to, const char *says) {
+    Machine machine;
+    Error error;
+    const bool read = read_with(from, to, &machine, &error);
+    if (!ok(!read && error.status == STATUS_FAIL && strstr(error.text, says), "refused: %s", says))
+        printf("# %s\n", read ? "it was read" : error.text);
+}
+
+static void test_read(void) {
+    Machine machine;
+    Error error;
+    char name[MACHINE_NAME_SIZE];
+    ok(read_with("# a card", "", &machine, &error), "a whole file is read");
+    is_text(machine.device, "Test Card", "the device");
+    is_near(machine.hbm_gb_s, 900, 0, "a number");
+    is_near(machine.wgmma_tflops, 0, 0, "what may be absent is 0");
+    ok(machine_for(folder, "sm_86", name), "it is the machine for sm_86");
+    is_text(name, "card", "by its name");
+    ok(!machine_for(folder, "sm_80", name), "there is none for sm_80");
+    ok(!machine_read(folder, "other", &machine, &error), "a name that is none");
+    is_text(error.text, "GPU must be one of: card; not 'other'", "names those that are");
+    ok(!machine_read(folder, "../card", &machine, &error), "nor is a path");
+}
+
+static void test_runs(void) {
+    Machine machine;
+    Error error;
+    char reason[REFUSAL_SIZE];
+    read_with("# a card", "", &machine, &error);
+    ok(!machine_refuses(&machine, "sm_86", reason), "8.6 runs code for 8.6");
+    ok(!machine_refuses(&machine, "sm_80", reason), "and for 8.0");
+    ok(machine_refuses(&machine, "sm_89", reason), "not for 8.9");
+    ok(machine_refuses(&machine, "sm_75", reason), "not for 7.5");
+    machine.capability = 100;
+    ok(machine_refuses(&machine, "sm_90a", reason), "code for sm_90a runs nowhere else");
+    is_text(reason, "its code is for compute capability 9.0 alone, and Test Card has 10.0",
+            "and says so");
+    machine.capability = 90;
+    ok(!machine_refuses(&machine, "sm_90a", reason), "but on 9.0");
+}
+
+int main(void) {
+    if (!mkdtemp(folder)) return 1;
+    test_read();
+    test_runs();
+    test_refused("sms 10 | here\n", "", "card.txt: 'sms' is missing");
+    test_refused("device Test Card | here\n", "", "'device' is missing");
+    test_refused("sms 10 |", "sms 0 |", "card.txt:4: sms must be a number from 1 to 1000; not '0'");
+    test_refused("clock_mhz 1000 |", "clock_mhz 1e9 |",
+                 "clock_mhz must be a number from 200 to 5000");
+    test_refused("fma 128 |", "fma nan |", "fma must be a number");
+    test_refused("fma 128 |", "fma 128x |", "fma must be a number");
+    test_refused("fma 128 | here", "fma 128 | ", "'fma' has no source");
+    test_refused("fma 128 | here", "fma 128", "'fma' has no source");
+    test_refused("fma 128 | here\n", "fma 128 | here\nfma 64 | here\n", "'fma' is given twice");
+    test_refused("fma 128 |", "fmas 128 |", "there is no key 'fmas'");
+    char path[64];
+    snprintf(path, sizeof path, "%s/card.txt", folder);
+    unlink(path);
+    rmdir(folder);
+    return done_testing();
+}

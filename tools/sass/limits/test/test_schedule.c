@@ -1,0 +1,58 @@
+/* Waves and tails. Catches: a round that is not counted, blocks that share nothing or too much, a
+ * list that is taken in another order, resources that are not divided as the hardware does. */
+#include "limits/schedule.h"
+#include "test/tap.h"
+
+enum { SMS = 4, MOST = 64 };
+
+static double even(int blocks, int resident) {
+    double cost[MOST];
+    for (int i = 0; i < blocks; i++) cost[i] = 10;
+    return schedule_end(cost, blocks, SMS, resident);
+}
+
+static void test_waves(void) {
+    is_near(even(1, 1), 10, 0, "one block");
+    is_near(even(4, 1), 10, 0, "one round");
+    is_near(even(5, 1), 20, 0, "one block more is a round more");
+    is_near(even(8, 1), 20, 0, "two rounds");
+    is_near(even(8, 2), 20, 0,
+            "two that share a multiprocessor take as long as one after the other");
+    is_near(even(9, 2), 30, 0, "and one more as much as alone");
+}
+
+static void test_tails(void) {
+    const double rising[] = {1, 1, 1, 1, 1, 1, 1, 9}, falling[] = {9, 1, 1, 1, 1, 1, 1, 1};
+    is_near(schedule_end(rising, 8, SMS, 1), 10, 0, "a long block that comes last begins late");
+    is_near(schedule_end(falling, 8, SMS, 1), 9, 0, "one that comes first hides the others");
+    /* Two on the first, one of 6 and one of 2: the short one ends at 4, the long one at 8. */
+    const double shared[] = {6, 5, 5, 5, 2, 1, 1, 1};
+    is_near(schedule_end(shared, 8, SMS, 2), 8, 1e-9, "blocks that share end by how much is left");
+    is_near(schedule_end(rising, 0, SMS, 1), 0, 0, "no blocks");
+}
+
+static Residents h200(int threads, int registers, int shared_bytes) {
+    return (Residents){threads, registers, shared_bytes, 2048, 65536, 228 << 10, 32, 1024};
+}
+
+static void test_residents(void) {
+    Residents r = h200(128, 32, 0);
+    is_int(schedule_residents(&r), 16, "as many as have threads");
+    r = h200(32, 16, 0);
+    is_int(schedule_residents(&r), 32, "as many as a multiprocessor takes");
+    r = h200(128, 207, 0);
+    is_int(schedule_residents(&r), 2, "as many as have registers, 8 at a time per thread");
+    r = h200(128, 168, 0);
+    is_int(schedule_residents(&r), 3, "168 registers: three");
+    r = h200(128, 32, 65536);
+    is_int(schedule_residents(&r), 3, "as many as have shared memory, with the system's KiB");
+    r = h200(128, 32, 300 << 10);
+    is_int(schedule_residents(&r), 1, "at least one");
+}
+
+int main(void) {
+    test_waves();
+    test_tails();
+    test_residents();
+    return done_testing();
+}
