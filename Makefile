@@ -228,8 +228,8 @@ timeline: $(TIMED_KERNELS) $(STAMPED) $(PROGRAMS) $(PAGE_FILES)
 
 # What a stage can be at best on a GPU that need not be there; of the ladder the error of that.
 limits: $(LIMITED) $(PROGRAMS) $(LAB)
-	$(if $(LIMITED),,$(error $(MACHINE) has $(ARCH): $(NEED)))
-	@$(if $(NEED),echo "$(MACHINE) has $(ARCH): $(NEED)" >&2;) \
+	$(if $(LIMITED),,$(error $(MACHINE) is $(ARCH) and cannot run $(CANNOT_RUN)))
+	@$(if $(CANNOT_RUN),echo "$(MACHINE) is $(ARCH) and cannot run $(CANNOT_RUN)" >&2;) \
 	    tools/limits/count.sh build/attention build/limits $(LIMITED)
 	@$(LAB_RUN) $(if $(STAGE_GOALS),limits,errors) $(LIMITS_FORWARD) $(LIMITED) $(PIPED)
 

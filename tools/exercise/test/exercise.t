@@ -176,6 +176,8 @@ ok "once, outside the answer" [ "$(grep -c 'grid: case 7 of 49' "$log")" -eq 1 ]
 lab=$(grep -c -- '--     the signature' "$log") # 1: there is no disassembler to be had
 if [ "$lab" -eq 0 ]; then
     ok "holds  the signature" says "holds  the signature"
+    ok "the bound is that of the stage, but for what differs" grep -qE \
+        'bound  on NVIDIA A100.* your kernel is bound by .*, 1\.0[0-9] x the bound of' "$log"
     echo 'LDS > 0' >stages/02_next/expect.sass
 else
     echo "ok $((count += 1)) # SKIP there is no disassembler"

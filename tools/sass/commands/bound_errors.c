@@ -15,6 +15,8 @@ typedef struct Compared {
 typedef struct Comparison {
     Compared *compared;
     int count;
+    Compared *alone; /* of each file, a problem of the default shape, without a time */
+    int files;
     int length[MAX_COLUMNS], lengths; /* that were recorded, in order */
 } Comparison;
 
@@ -43,6 +45,21 @@ static void compare_cells(const Subject *subject, const Cells *cells, Comparison
     }
 }
 
+/* The bound of the shape that the options ask for. */
+static void add_alone(const Subject *subject, const Options *options, Comparison *all) {
+    Compared *one = LIST_ADD(all->alone, all->files);
+    Cell *cell = &one->cell;
+    *cell = (Cell){.batch = options->batch,
+                   .heads = options->heads,
+                   .length = options->length,
+                   .d = subject->d,
+                   .causal = subject->causal};
+    snprintf(cell->stage, sizeof cell->stage, "%.*s", STAGE_SIZE - 1, subject->module.stage);
+    snprintf(cell->type, sizeof cell->type, "%s", subject->type);
+    const Shape shape = {cell->batch, cell->heads, cell->length, cell->d, cell->causal};
+    one->bound = model_bound(&subject->model, &shape);
+}
+
 /* Compares all files; a stage that the machine cannot run, or that cannot be matched, is named. */
 static bool compare_files(const Options *options, Comparison *all, char device[MACHINE_NAME_SIZE],
                           Error *error) {
@@ -60,6 +77,7 @@ static bool compare_files(const Options *options, Comparison *all, char device[M
                     subject.module.stage, subject.model.unmatched);
         const bool read = subject_cells(options->results, subject.machine.device, &cells, error);
         if (read) compare_cells(&subject, &cells, all);
+        add_alone(&subject, options, all);
         snprintf(device, MACHINE_NAME_SIZE, "%s", subject.machine.device);
         recorded_free(&cells);
         subject_close(&subject);
@@ -106,19 +124,49 @@ static void print_table(const Comparison *all, const char *device, Format format
     table_print(&table, format, stdout);
 }
 
+static void print_alone(const Comparison *all, const char *device, Format format) {
+    const char *const head[] = {"stage", "ms", "TFLOP/s", "bound by"};
+    Table table = {.columns = 4};
+    const Cell *first = &all->alone[0].cell;
+    printf("%s: bounds of batch %d, heads %d, seq %d; nothing is recorded beside them\n\n", device,
+           first->batch, first->heads, first->length);
+    for (int i = 0; i < 4; i++) table_add(&table, "%s", head[i]);
+    for (int i = 0; i < all->files; i++) {
+        const Compared *one = &all->alone[i];
+        table_add(&table, "%s d%d %s", one->cell.stage, one->cell.d,
+                  one->cell.causal ? "causal" : "full");
+        table_add(&table, "%.4g", one->bound.ms);
+        table_add(&table, "%.4g", one->bound.tflops);
+        table_add(&table, "%s", unit_name(one->bound.binding));
+    }
+    table_print(&table, format, stdout);
+}
+
+static void put_number(const char *key, double number, bool known) {
+    if (known)
+        printf(",\"%s\":%.6g", key, number);
+    else
+        printf(",\"%s\":null", key);
+}
+
 static void put_cell(const Compared *one, const char *device) {
     const Cell *cell = &one->cell;
     const Shape shape = {cell->batch, cell->heads, cell->length, cell->d, cell->causal};
+    const bool timed = cell->ms > 0;
+    const double ms = timed ? cell->ms : 1;
     printf("{\"name\":\"%s\",\"device\":", cell->stage);
     put_json(device, stdout);
     printf(",\"dtype\":\"%s\",\"causal\":%s,\"batch\":%d,\"heads\":%d,\"seq_q\":%d,\"d\":%d",
            cell->type, cell->causal ? "true" : "false", cell->batch, cell->heads, cell->length,
            cell->d);
-    printf(",\"binding\":\"%s\",\"bound_ms\":%.6g,\"measured_ms\":%.6g,\"bound_tflops\":%.6g,"
-           "\"tflops\":%.6g,\"bound_by\":\"%s\",\"explained\":%.6f}\n",
-           unit_key(one->bound.binding), one->bound.ms, cell->ms, one->bound.tflops,
-           shape_tflop(&shape) / (cell->ms * 1e-3), unit_name(one->bound.binding),
-           one->bound.ms / cell->ms);
+    printf(",\"binding\":\"%s\",\"bound_by\":\"%s\"", unit_key(one->bound.binding),
+           unit_name(one->bound.binding));
+    put_number("bound_ms", one->bound.ms, true);
+    put_number("measured_ms", ms, timed);
+    put_number("bound_tflops", one->bound.tflops, true);
+    put_number("tflops", shape_tflop(&shape) / (ms * 1e-3), timed);
+    put_number("explained", one->bound.ms / ms, timed);
+    printf("}\n");
 }
 
 static const Compared *worst_of(const Comparison *all) {
@@ -128,26 +176,37 @@ static const Compared *worst_of(const Comparison *all) {
     return worst;
 }
 
+/* Bounds beside times, or where nothing is recorded of the device, bounds alone. */
+static void print_all(const Comparison *all, const char *device, Format format) {
+    const int count = all->count ? all->count : all->files;
+    if (format == FORMAT_JSON)
+        for (int i = 0; i < count; i++)
+            put_cell(all->count ? &all->compared[i] : &all->alone[i], device);
+    else if (all->count)
+        print_table(all, device, format);
+    else
+        print_alone(all, device, format);
+}
+
+static bool none_beaten(const Comparison *all, Error *error) {
+    const Compared *worst = all->count ? worst_of(all) : NULL;
+    if (!worst || explained(worst) <= 100) return true;
+    return error_set(error, STATUS_FAIL,
+                     "a bound is beaten, so a number of the machine or a count is wrong: %s, d %d, "
+                     "%s, seq %d explained %.1f %%",
+                     worst->cell.stage, worst->cell.d, worst->cell.causal ? "causal" : "full",
+                     worst->cell.length, explained(worst));
+}
+
 bool errors_command(const Options *options, Error *error) {
     char device[MACHINE_NAME_SIZE] = "";
     Comparison all = {0};
     bool done = compare_files(options, &all, device, error);
-    if (done && all.count == 0)
-        done = error_set(error, STATUS_SKIP, "no time of these stages is recorded for %s in %s",
-                         *device ? device : options->gpu,
-                         *options->results ? options->results : "RESULTS");
-    if (done && options->format != FORMAT_JSON) print_table(&all, device, options->format);
-    for (int i = 0; done && options->format == FORMAT_JSON && i < all.count; i++)
-        put_cell(&all.compared[i], device);
-    if (done && explained(worst_of(&all)) > 100) {
-        const Cell *cell = &worst_of(&all)->cell;
-        fflush(stdout);
-        done = error_set(error, STATUS_FAIL,
-                         "a bound is beaten, so a number of the machine or a count is wrong: %s, "
-                         "d %d, %s, seq %d explained %.1f %%",
-                         cell->stage, cell->d, cell->causal ? "causal" : "full", cell->length,
-                         explained(worst_of(&all)));
-    }
+    if (done && all.files == 0) done = false; /* the last reason stays */
+    if (done) print_all(&all, device, options->format);
+    fflush(stdout);
+    done = done && none_beaten(&all, error);
     free(all.compared);
+    free(all.alone);
     return done;
 }

@@ -145,6 +145,9 @@ static bool print_one(const Options *options, const char *file, Error *error) {
 /* A stage that the machine cannot run is skipped where there are others. */
 bool limits_command(const Options *options, Error *error) {
     int skipped = 0;
+    if (options->format == FORMAT_MARKDOWN)
+        return error_set(error, STATUS_USAGE,
+                         "FORMAT of limits must be one of: text json; not 'markdown'");
     for (int f = 0; f < options->file_count; f++) {
         if (f && options->format != FORMAT_JSON) printf("\n");
         if (print_one(options, options->files[f], error)) continue;

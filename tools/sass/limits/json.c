@@ -1,5 +1,6 @@
 #include "limits/json.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,12 +60,27 @@ const char *json_member(const char *object, const char *key) {
 
 double json_number(const char *value) { return value ? strtod(value, NULL) : 0; }
 
+/* The character that an escape stands for, *at being behind its backslash and then on its last
+ * character: \u0009 is a blank as \t is, and what is not ASCII a question mark. */
+static char escaped(const char **at) {
+    char digits[5] = "";
+    if (strchr("tnr", **at)) return ' ';
+    if (**at != 'u') return **at;
+    for (int i = 0; i < 4 && isxdigit((unsigned char)(*at)[1]); i++) digits[i] = *++*at;
+    const long code = strtol(digits, NULL, 16);
+    return code < ' ' ? ' ' : code < 127 ? (char)code : '?';
+}
+
 bool json_string(const char *value, char *text, size_t size) {
     size_t used = 0;
     if (!value || *value != '"') return false;
     for (value++; *value && *value != '"'; value++) {
-        if (*value == '\\' && value[1]) value++;
-        if (used + 1 < size) text[used++] = *value;
+        char next = *value;
+        if (next == '\\' && value[1]) {
+            value++;
+            next = escaped(&value);
+        }
+        if (used + 1 < size) text[used++] = next;
     }
     text[used] = '\0';
     return *value == '"';

@@ -16,8 +16,8 @@ const char *json_next(const char *element);
 /* A number; 0 for any other value and for NULL. */
 double json_number(const char *value);
 
-/* Copies a string without its quotation marks, cut to `size`. False if it is none. Escapes become
- * the character behind the backslash, which serves for names and machine text. */
+/* Copies a string without its quotation marks, cut to `size`. False if it is none. Escaped control
+ * characters become blanks. */
 bool json_string(const char *value, char *text, size_t size);
 
 #endif

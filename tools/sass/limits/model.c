@@ -10,6 +10,7 @@
 
 /* What count.sh has the simulator run: so many heads. */
 enum { SIMULATED_HEADS = 2, SIMULATED_SMS = 4, KIB = 1024, RESERVED_FROM = 80 };
+enum { MOST_BLOCKS = 1 << 20 }; /* of more, the last round does not show */
 
 /* All that was counted of a stage. */
 typedef struct Runs {
@@ -211,9 +212,10 @@ static double total(const Demand *demand, Unit unit, const Shape *shape, double 
 /* The time of the blocks, one by one, over that of the same work spread evenly. */
 static double imbalance_of(const Demand *demand, const Growth *growth, const Shape *shape,
                            int sms) {
+    const double blocks = ceil(shape->length / demand->rows) * shape->batch * shape->heads;
+    if (demand->rows <= 1 || blocks > MOST_BLOCKS) return 1;
     const int tiles = (int)ceil(shape->length / demand->rows), heads = shape->batch * shape->heads;
-    if (demand->rows <= 1) return 1;
-    double *cost = list_zeroed((size_t)tiles * (size_t)heads, sizeof *cost), sum = 0;
+    double *cost = list_zeroed((size_t)blocks, sizeof *cost), sum = 0;
     for (int b = 0; b < tiles * heads; b++) {
         int tile = demand->heads_first ? b / heads : b % tiles;
         if (demand->last_first) tile = tiles - 1 - tile;

@@ -28,6 +28,8 @@ make -n sass LINE=5 INSTR=mma PTX=1 CLEAN=1 stage01 2>&1 | grep 'build/sass show
 ok "make sass passes its variables on" says "show 'LINE=5' 'INSTR=mma' 'PTX=1' 'CLEAN=1' build/"
 make compare FROM=01 TO=02 D=64 N=16 NKV=16 >"$log" 2>&1
 ok "make compare succeeds" [ $? -eq 0 ]
+ok "and says which unit binds" grep -qE \
+    '^on NVIDIA .* 02_[a-z_]* is bound by .* x the bound of 01_[a-z_]* ' "$log"
 page=$(tail -n 1 "$log")
 ok "and names its page" [ "$page" = build/compare/01_02_d64_fp16_full.html ]
 cp "$page" "$log"

@@ -18,7 +18,7 @@ static const char ptx[] = ".version 9.0\n"                                      
                           ".loc 1 7 3 // a comment; and more\n"                 /* 7 */
                           "mov.u32 %r1, %tid.x;\n"                              /* 8 */
                           "$L1: // { no brace\n"                                /* 9 */
-                          "ld.shared.u16 %r2, [%r1];\n"                         /* 10 */
+                          "ld.shared.u16\t%r2, [%r1];\n"                        /* 10 */
                           "{ fma.rn.f32 %f1, %f2, %f3, %f1; }\n"                /* 11 */
                           "@%p1 bra $L1;\n"                                     /* 12 */
                           "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32\n" /* 13 */
@@ -32,7 +32,7 @@ static const char record[] =
     "{\"format\":1,\"launches\":[{\"kernel\":\"k\",\"grid\":[2,1,1],\"threads\":[64,1,1],"
     "\"classes\":[\"move, select\",\"shared load\",\"fp32 arithmetic\",\"branch, exit\",\"mma\","
     "\"global store\"],"
-    "\"ops\":[[\"mov.u32 %r1, %tid.x\",0,1,[1]],[\"ld.shared.u16 %r2, [%r1]\",1,1,[1]],"
+    "\"ops\":[[\"mov.u32 %r1, %tid.x\",0,1,[1]],[\"ld.shared.u16\\u0009%r2, [%r1]\",1,1,[1]],"
     "[\"fma.rn.f32 %f1, %f2, %f3, %f1\",2,1,[1]],[\"@%p1 bra $L1\",3,1,[1]],"
     "[\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2}\",4,1,[1]],"
     "[\"st.global.f32 [%r3], %f1\",5,1,[1]],[\"ret\",3,1,[1]],[\"exit\",3,0,[]]],"
@@ -160,7 +160,7 @@ static void test_work(void) {
              "11 MOV R9, R8\n"
              "11 IMAD.MOV.U32 R9, RZ, RZ, R8\n"
              "11 MUFU.EX2 R9, R9\n"
-             "11 @!PT LDS RZ, [RZ]\n"
+             "10 @!PT LDS RZ, [RZ]\n"
              "12 @P0 BRA `(.L_x_0)\n"
              "13 HMMA.16816.F32 R4, R2, R3, R4\n"
              "15 STG.E [R8], R4\n"
@@ -215,8 +215,9 @@ static void test_unmatched(void) {
 }
 
 int main(void) {
-    ok(read_run(record), "the record is read");
-    ok(matching_find(ptx, "k", &run.launch[0], &lines), "and matched with its PTX");
+    if (!ok(read_run(record), "the record is read")) return done_testing();
+    if (!ok(matching_find(ptx, "k", &run.launch[0], &lines), "and matched with its PTX"))
+        return done_testing();
     test_record();
     test_matching();
     test_unrolled();

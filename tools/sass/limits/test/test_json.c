@@ -16,6 +16,9 @@ static void test_members(void) {
     is_text(text, "a \"key\": 1, [", "without its escapes");
     ok(json_string(json_member(object, "text"), text, 4), "a string for which there is no room");
     is_text(text, "a \"", "is cut");
+    ok(json_string("\"a\\tb\\u0009c\\u003cd\\u00e9\"", text, sizeof text), "escapes");
+    is_text(text, "a b c<d?", "of control characters, ASCII and others");
+    ok(!json_string("\"a\\u00", text, sizeof text), "an escape that is cut off");
     ok(!json_member(object, "ke"), "a part of a key is none");
     ok(!json_member(object, "absent"), "an absent key");
     ok(!json_string(json_member(object, "key"), text, sizeof text), "a number is no string");

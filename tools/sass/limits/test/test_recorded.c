@@ -20,6 +20,7 @@ static void put_cells(FILE *out) {
     fprintf(out, "{\"device\":\"Card\",\"command\":\"make bench\"}\n");
     put_cell(out, "07_swizzle", "Card", 512, timed, "2.5");
     put_cell(out, "07_swizzle", "Card", 512, timed, "1.5");
+    put_cell(out, "07_swizzle", "Card", 512, timed, "2");
     put_cell(out, "05_register", "Card", 512, timed, "9");
     put_cell(out, "07_swizzle", "Other", 512, timed, "0.5");
     put_cell(out, "07_swizzle", "Card", 1024, timed, "0.5");
@@ -44,7 +45,7 @@ int main(void) {
     recorded_sort(&cells);
     is_int(cells.cells, 2, "two cells");
     is_text(cells.cell[0].stage, "05_register", "sorted by stage");
-    is_near(cells.cell[1].ms, 1.5, 0, "the least time of one that was recorded twice");
+    is_near(cells.cell[1].ms, 1.5, 0, "the least time of one that was recorded three times");
     is_int(cells.cell[1].length, 512, "its length");
     recorded_free(&cells);
     unlink(path);

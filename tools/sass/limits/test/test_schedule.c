@@ -28,6 +28,10 @@ static void test_tails(void) {
     /* Two on the first, one of 6 and one of 2: the short one ends at 4, the long one at 8. */
     const double shared[] = {6, 5, 5, 5, 2, 1, 1, 1};
     is_near(schedule_end(shared, 8, SMS, 2), 8, 1e-9, "blocks that share end by how much is left");
+    /* The second multiprocessor ends blocks at 3 and 7, before the first does at 8: it gets both of
+     * the blocks that are left. */
+    const double late[] = {4, 1.5, 4, 3.5, 10, 1};
+    is_near(schedule_end(late, 6, 2, 2), 16, 1e-9, "a block goes where one ends first");
     is_near(schedule_end(rising, 0, SMS, 1), 0, 0, "no blocks");
 }
 
@@ -44,7 +48,7 @@ static void test_residents(void) {
     is_int(schedule_residents(&r), 2, "as many as have registers, 8 at a time per thread");
     r = h200(128, 168, 0);
     is_int(schedule_residents(&r), 3, "168 registers: three");
-    r = h200(128, 32, 65536);
+    r = h200(128, 32, 57 << 10);
     is_int(schedule_residents(&r), 3, "as many as have shared memory, with the system's KiB");
     r = h200(128, 32, 300 << 10);
     is_int(schedule_residents(&r), 1, "at least one");
