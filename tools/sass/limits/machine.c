@@ -57,7 +57,8 @@ static double *value_of(Machine *machine, const Key *key) {
 
 static int key_named(const char *name, size_t length) {
     int k = 0;
-    while (k < KEYS && (strlen(keys[k].name) != length || strncmp(keys[k].name, name, length))) k++;
+    while (k < KEYS && (strlen(keys[k].name) != length || strncmp(keys[k].name, name, length) != 0))
+        k++;
     return k;
 }
 

@@ -25,7 +25,7 @@ const char *unit_key(Unit unit) { return names[unit].key; }
 
 /* Integer products take a part of the FMA pipe, and all kinds together the whole. */
 static double fma_cycles(const Machine *m, const double work[WORKS]) {
-    const double half = m->half_in_fma ? work[WORK_HALF] / m->half : 0;
+    const double half = m->half_in_fma > 0 ? work[WORK_HALF] / m->half : 0;
     const double all = (work[WORK_FP32] + work[WORK_IMAD]) / m->fma + half;
     return LANES * fmax(all, work[WORK_IMAD] / m->imad);
 }
@@ -36,7 +36,7 @@ void unit_cycles(const Machine *m, const double work[WORKS], double cycles[UNITS
     const double hertz = m->clock_mhz * 1e6;
     cycles[UNIT_ISSUE] = work[WORK_ISSUE] / m->issue;
     cycles[UNIT_FMA] = fma_cycles(m, work);
-    cycles[UNIT_HALF] = m->half_in_fma ? 0 : LANES * work[WORK_HALF] / m->half;
+    cycles[UNIT_HALF] = m->half_in_fma > 0 ? 0 : LANES * work[WORK_HALF] / m->half;
     cycles[UNIT_ALU] = LANES * work[WORK_ALU] / m->alu;
     cycles[UNIT_MUFU] = LANES * work[WORK_MUFU] / m->mufu;
     cycles[UNIT_TENSOR] = over(work[WORK_MMA], m->mma) + over(work[WORK_WGMMA], m->wgmma);

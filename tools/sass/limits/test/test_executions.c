@@ -75,6 +75,7 @@ static void test_record(void) {
     is_near(launch->lines_of[16], 16, 0, "16 sectors that are in 16 lines");
     is_near(launch->read_bytes, 512, 0, "distinct bytes that are read");
     is_near(launch->written_bytes, 2.5 * (1 << 20), 0, "and written");
+    counted_free(&run);
     ok(!read_run("{\"format\":1}"), "no record of the simulator");
     ok(read_run(record), "the record again");
 }
@@ -224,5 +225,7 @@ int main(void) {
     test_work();
     test_wgmma();
     test_unmatched();
+    matching_free(&lines);
+    counted_free(&run);
     return done_testing();
 }
