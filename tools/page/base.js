@@ -70,3 +70,20 @@ function addToLine(lines, op, counters) {
   line.sectors += shared ? 0 : units;
   line.idealSectors += shared ? 0 : ideal;
 }
+
+// ---- Light or dark ------------------------------------------------------------------------------
+
+// What is drawn and not styled listens to `theme`.
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  window.dispatchEvent(new Event('theme'));
+}
+
+// A reader's choice holds for the next page, too, where the browser allows that.
+function switchTheme() {
+  const dark = getComputedStyle(document.documentElement).colorScheme === 'dark';
+  setTheme(dark ? 'light' : 'dark');
+  try { localStorage.theme = dark ? 'light' : 'dark'; } catch { /* this page alone */ }
+}
+try { document.documentElement.dataset.theme = localStorage.theme || ''; } catch { /* none */ }
+byId('theme').addEventListener('click', switchTheme);

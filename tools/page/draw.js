@@ -19,7 +19,9 @@ function drawing(width, height, label) {
 const tips = new WeakMap();
 const tipOf = node => typeof tips.get(node) === 'function' ? tips.get(node)() : tips.get(node);
 
-// A cell with text in its middle; `lanes` are those that it belongs to.
+const DIGIT = 7.4; // pixels at most, of a font of 11
+
+// A cell with text in its middle, small enough to fit; `lanes` are those that it belongs to.
 function cell(svg, x, y, width, height, { text = '', lanes = [], kind = '', tip = '' }) {
   const group = shape('g', { class: `cell ${kind}` });
   if (lanes.length) {
@@ -29,8 +31,11 @@ function cell(svg, x, y, width, height, { text = '', lanes = [], kind = '', tip 
   }
   if (tip) tips.set(group, tip);
   group.append(shape('rect', { x, y, width: width - 1, height: height - 1, rx: 2 }));
-  if (text !== '')
-    group.append(shape('text', { x: x + width / 2 - 0.5, y: y + height / 2 + 0.5 }, text));
+  if (text !== '') {
+    const size = Math.min(11, 11 * (width - 2) / (DIGIT * text.length));
+    group.append(shape('text', { x: x + width / 2 - 0.5, y: y + height / 2 + 0.5,
+      ...size < 11 ? { style: `font-size:${size.toFixed(1)}px` } : {} }, text));
+  }
   svg.append(group);
   return group;
 }

@@ -226,18 +226,13 @@ function clicked(event) {
   else if (row) openRow(row);
 }
 
-function toggleTheme() {
-  const root = document.documentElement;
-  root.dataset.theme = getComputedStyle(root).colorScheme === 'dark' ? 'light' : 'dark';
-}
-
 document.addEventListener('keydown', pressed);
 byId('pair').addEventListener('click', clicked);
 byId('before').addEventListener('click', () => showChange(-1));
 byId('after').addEventListener('click', () => showChange(1));
 byId('fold').addEventListener('click', toggleFold);
-byId('theme').addEventListener('click', toggleTheme);
-if (location.hash === '#dark') toggleTheme();
+const wanted = new URLSearchParams(location.hash.slice(1)).get('theme');
+if (wanted) setTheme(wanted);
 drawHead();
 drawSums();
 drawRows();

@@ -7,7 +7,8 @@ set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 from=$2 to=$3 output=$4
 shift 4
-folder=$(dirname "$0")/..
+here=$(dirname "$0")
+folder=$here/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -21,6 +22,10 @@ record() { # record ARGUMENT...: to $scratch/run and $scratch/record
     if [ ! -s "$scratch/record" ]; then
         cat "$scratch/log" >&2
         exit $((code ? code : 1))
+    fi
+    if grep -q '"source":\[\]' "$scratch/record"; then
+        echo "$library was built without -lineinfo: there are no lines to compare." >&2
+        exit 2
     fi
 }
 for name in from to; do
@@ -49,8 +54,9 @@ if "$folder/../limits/count.sh" "$harness" build/limits "$to" "$from" 2>/dev/nul
 fi
 
 mkdir -p "$(dirname "$output")"
-awk -v folder="$folder" -v page=compare/compare.html -v title="$(name "$from") and $(name "$to")" \
-    -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables" \
+awk -v folder="$folder" -v page=shell.html -v title="$(name "$from") and $(name "$to")" \
+    -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables body=$here/compare.html \
+        looks=$here/compare.css script=$here/script.txt" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

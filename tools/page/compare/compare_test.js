@@ -22,6 +22,8 @@ function selfTest() {
     check(sum === side.counters.warp_instructions, `${side.name}: the margins add up`,
       `${sum}, counted ${side.counters.warp_instructions}`);
   }
+  check(byId('pair').clientHeight > innerHeight / 4, 'the sources have their place on the page',
+    `${byId('pair').clientHeight} of ${innerHeight} pixels`);
   const equal = document.querySelectorAll('.folded').length;
   press('f');
   check(document.querySelectorAll('.folded').length === 0 &&

@@ -29,8 +29,9 @@ const codeView = {
     lines.replaceChildren(...this.rows);
     this.standing = [];
     this.selected = null;
-    const note = document.getElementById('code-note');
-    note.textContent = launch.ops.every(op => !op.line)
+    const note = document.getElementById('code-note'), blind = launch.ops.every(op => !op.line);
+    document.getElementById('code').classList.toggle('no-lines', blind);
+    note.textContent = blind
       ? 'built without -lineinfo: no line is known'
       : changed.previous ? `marked: what ${changed.previous} does not have` : '';
   },
@@ -141,7 +142,7 @@ const codeView = {
 function sassOf(line) {
   const kernel = sass && sass.kernels.find(k => k.name === here().kernel);
   if (!kernel) return null;
-  const wanted = kernel.instructions.filter(i => i.lines.includes(line));
+  const wanted = kernel.instructions.filter(i => line ? i.lines.includes(line) : !i.lines.length);
   const rows = wanted.slice(0, MOST_MACHINE_ROWS).map(i => make('div', 'sass', [
     make('span', 'control', i.control || ''), make('code', '', i.text)]));
   const listing = make('div', 'listing', rows);

@@ -103,7 +103,8 @@ function tellingStep(launch) {
   for (let i = 0; i < warp.requests; i++) {
     const f = launch.footprints[warp.footprint[i]], step = warp.requestStep[i];
     const over = (f.units || 0) / (f.ideal || 1);
-    if (f.space === 'shared' && launch.ops[warp.op[step]].phase === 'qk' &&
+    const { kind, phase } = launch.ops[warp.op[step]];
+    if (f.space === 'shared' && phase === 'qk' && !/store/.test(kind) &&
       (!best || over > best.over + 0.01)) best = { over, step };
   }
   if (best) return best.step;
@@ -168,12 +169,9 @@ function showTab(name) {
   memory.draw(cursor);
 }
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  if (timeline.launch >= 0) {
-    timeline.drawBase();
-    move({});
-  }
+function redraw() {
+  timeline.drawBase();
+  move({});
 }
 
 function showTip(text, event) {
@@ -202,10 +200,6 @@ function listen() {
     byId(id).addEventListener('mouseleave', event => showTip('', event));
   byId('kernel').addEventListener('change', event => chooseLaunch(Number(event.target.value)));
   byId('help').addEventListener('click', () => byId('keys').showModal());
-  byId('theme').addEventListener('click', () => {
-    const dark = getComputedStyle(document.documentElement).colorScheme === 'dark';
-    setTheme(dark ? 'light' : 'dark');
-  });
   for (const tab of document.querySelectorAll('[role=tab]'))
     tab.addEventListener('click', () => showTab(tab.dataset.tab));
   for (const button of document.querySelectorAll('[data-move]'))
@@ -219,8 +213,8 @@ function listen() {
     button.addEventListener('click', zooms[button.dataset.zoom]);
   listenTimeline();
   window.addEventListener('resize', () => { timeline.resize(); move({}); });
-  window.matchMedia('(prefers-color-scheme: dark)')
-    .addEventListener('change', () => { timeline.drawBase(); move({}); });
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  window.addEventListener('theme', redraw);
   window.addEventListener('hashchange', followHash);
   window.addEventListener('beforeprint', () => { // a canvas has the colours and pixels of a screen
     const svg = timelineSvg(PICTURE.width);

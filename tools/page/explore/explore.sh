@@ -7,7 +7,8 @@ set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 stage=$2 source=$3 previous=$4 library=$5 output=$6
 shift 6
-folder=$(dirname "$0")/..
+here=$(dirname "$0")
+folder=$here/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -29,12 +30,19 @@ fi
 
 # The numbers of the lines that the source before does not have.
 {
-    printf '{"previous":"%s","lines":[' "$(basename "$(dirname "$previous")")"
+    printf '{"previous":"%s","lines":[' "${previous:+$(basename "$(dirname "$previous")")}"
     [ -z "$previous" ] ||
         diff --unchanged-line-format= --old-line-format= --new-line-format='%dn ' \
             "$previous" "$source" | sed 's/ $//; s/ /,/g' || true
     echo ']}'
 } >"$scratch/changed"
+# Without line information the record does not know the source: the page shows it all the same.
+{
+    echo '['
+    ! grep -q '"source":\[\]' "$scratch/record" ||
+        sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g; s/</\\u003c/g; s/.*/"&"/; $!s/$/,/' "$source"
+    echo ']'
+} >"$scratch/source"
 echo null >"$scratch/sass"
 if [ -n "${LAB_SHOW:-}" ]; then
     bash -c "$LAB_SHOW FORMAT=json '$library'" >"$scratch/sass" 2>/dev/null ||
@@ -42,8 +50,10 @@ if [ -n "${LAB_SHOW:-}" ]; then
 fi
 
 mkdir -p "$(dirname "$output")"
-awk -v folder="$folder" -v page=explore/explore.html -v title="$stage" \
-    -v files="record=$scratch/record run=$scratch/run changed=$scratch/changed sass=$scratch/sass" \
+awk -v folder="$folder" -v page=shell.html -v title="$stage" \
+    -v files="record=$scratch/record run=$scratch/run changed=$scratch/changed \
+        source=$scratch/source sass=$scratch/sass body=$here/explore.html looks=$here/explore.css \
+        script=$here/script.txt" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

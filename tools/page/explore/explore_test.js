@@ -61,7 +61,7 @@ function testKeys() {
   check(cursor.step === 1, 'left with shift is ten steps back');
   const line = opHere().line;
   press('n');
-  check(opHere().line !== line && cursor.step > 1, 'n is the next line');
+  check(!hasLines() || opHere().line !== line && cursor.step > 1, 'n is the next line');
   const time = timeHere();
   press('ArrowDown');
   const warps = here().warps.length;
@@ -79,15 +79,36 @@ function testKeys() {
   check(timeline.from === 0 && timeline.to === here().end, '0 shows the whole block');
 }
 
-// One cursor: a choice in one view moves the others.
-function testOneCursor() {
-  const launch = here();
+const hasLines = () => here().ops.some(op => op.line);
+
+function clickBusiest(launch) {
   const busiest = [...launch.share.entries()].filter(([line]) => line > 0)
     .reduce((a, b) => b[1].executions > a[1].executions ? b : a)[0];
   click(codeRow(busiest).querySelector('.text'));
   check(isFrom(opHere(), busiest), 'a click on a line goes to one of its steps');
   check(byId('where').textContent.includes(`line ${opHere().line}`), 'and says so');
   check(codeRow(opHere().line).classList.contains('selected'), 'and marks the line');
+}
+
+// A kernel built without -lineinfo: the source is there to read, and what the run gives is there.
+function testWithoutLines() {
+  check(byId('code-note').textContent.includes('without -lineinfo'),
+    'the page says what is missing');
+  check(here().source.length > 0 && byId('lines').children.length === here().source.length,
+    'and has the source all the same');
+  check(byId('where').textContent.includes('no line'), 'and names no line');
+  check(timeline.bars.every(bar => bar.label !== '?'), 'copies have the names of their tensors',
+    timeline.bars.map(bar => bar.label).join(' '));
+  const before = cursor.step;
+  click(codeRow(1).querySelector('.text'));
+  check(cursor.step === before, 'a click on a line moves nothing');
+}
+
+// One cursor: a choice in one view moves the others.
+function testOneCursor() {
+  const launch = here();
+  if (hasLines()) clickBusiest(launch);
+  else click(byId('machine').querySelector('[data-op="3"]'));
   check(byId('machine').querySelector('.selected code').textContent === opHere().text,
     'and marks its PTX');
   const row = timeline.rows[launch.warps.length - 1];
@@ -255,6 +276,62 @@ function askFragment() {
   });
 }
 
+// Lane l of `columns` multiplies the element of K in its column by that of Q in its row. Of the
+// multiplications of a line the sixth has the elements of column 5.
+const askOperands = columns => () => {
+  ask('which elements of Q and K the lanes multiply', () => {
+    const [, , , , , op] = here().ops.filter(o => /^fma/.test(o.text) && o.phase === 'qk');
+    click(codeRow(op.line).querySelector('.text'));
+    click(byId('machine').querySelector(`[data-op="${here().ops.indexOf(op)}"]`));
+    const figure = byId('lanes-body').querySelector('figure');
+    check(figure.textContent.startsWith('Operands.'), 'an FFMA shows its operands');
+    const place = new Map();
+    for (const node of figure.querySelectorAll('[data-lanes]')) {
+      const box = node.querySelector('rect');
+      place.set(Number(node.dataset.lanes), [box.getAttribute('x'), box.getAttribute('y')]);
+    }
+    const order = at => [...new Set([...place.values()].map(p => Number(p[at])))]
+      .sort((a, b) => a - b);
+    const [across, down] = [order(0), order(1)];
+    check(place.size === 32 && [...place].every(([lane, [x, y]]) =>
+      across[lane % columns] === Number(x) && down[Math.floor(lane / columns)] === Number(y)),
+    'each lane is where its thread indices put it');
+    const title = figure.querySelector('.strong').textContent;
+    const rows = [...figure.querySelectorAll('.words')].map(w => w.textContent)
+      .filter(text => text.startsWith('Q['));
+    check(title === 'K[0][…][5]' && rows.length === 32 / columns &&
+      rows.every(text => text.endsWith('[5]')), 'Q and K are of its column',
+    `${title}, ${rows.join(' ')}`);
+    memory.replay(0);
+    const { from } = registersOf(op);
+    check(valueOf(from[0][0], 7).index.length === 3, 'and were read before they are overwritten');
+    memory.replay(timeHere());
+  });
+};
+
+// A tile that went through registers has the elements side by side that were so in global memory.
+function testStoredElements() {
+  const { warps, ops } = here();
+  const step = findStep(0, -1, 1, op => op.kind === 'shared store' && op.phase === 'copy');
+  move({ warp: 0, step });
+  check(/The rows of [QKV] that these lanes write/.test(lanesText_()),
+    'a store of a tile names the elements', lanesText_().slice(0, 200));
+  let wrong = 0;
+  for (const i of requestsOf(warps[0], step)) {
+    const f = here().footprints[warps[0].footprint[i]], base = warps[0].base[i];
+    for (const lane of lanesOf(f.mask))
+      for (let byte = 0; byte < f.bytes; byte += 2) {
+        const [first, found] = [0, byte].map(n => memory.elementAt(base + f.distance[lane] + n));
+        const neighbour = memory.elementAt(base + f.distance[0]);
+        if (found.index[2] !== first.index[2] + byte / 2 ||
+          first.index[2] !== neighbour.index[2] + f.bytes / 2 * (lane % (run.d * 2 / f.bytes)))
+          wrong++;
+      }
+  }
+  check(wrong === 0, `and every one of them (${ops[warps[0].op[step]].text})`,
+    `${wrong} are wrong`);
+}
+
 function askUnderCopy() {
   ask('what runs between the issue of V\'s copy and its first read', () => {
     const bar = timeline.bars.find(b => b.label === 'V');
@@ -354,6 +431,8 @@ function askRace() {
 }
 
 const QUESTIONS = {
+  3: [askOperands(32), testStoredElements], 4: [askOperands(32), testStoredElements],
+  5: [askOperands(16), testStoredElements],
   6: [() => askBanks(true), askUnderCopy], 7: [() => askBanks(false)], 8: [askFragment],
   10: [askFragment, askUnderCopy], 12: [askDescriptor], 14: [askRelease], 15: [askOverlap],
 };
@@ -365,7 +444,8 @@ function selfTest() {
     move({ launch: 0, warp: 0, step: 0 });
     for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,
       testSpeed]) test();
-    for (const question of faulty ? [] : QUESTIONS[run.stage] || []) question();
+    if (!hasLines()) testWithoutLines();
+    for (const question of faulty || !hasLines() ? [] : QUESTIONS[run.stage] || []) question();
     testLooks();
   } catch (error) {
     check(false, 'no exception', `${error.stack}`.replace(/\n/g, '\n# '));

@@ -19,6 +19,8 @@ const lanesView = {
     const product = here().products.find(p => p.warp === cursor.warp && p.step === cursor.step);
     if (product) figures.push(...wgmmaFigures(op, product));
     if (op.kind === 'mma') figures.push(mmaFigure(op));
+    const operands = operandsFigure(op);
+    if (operands) figures.push(operands);
     figures.push(...waitFigures());
     if (!figures.length) figures.push(activeFigure(op));
     const top = body.dataset.op === op.text ? body.scrollTop : 0;
@@ -124,19 +126,21 @@ function sharedFigures(op, f, base) {
     });
   }
   const ratio = f.units > f.ideal ? 'bad' : 'good';
-  const verb = /store|cp\.async|stmatrix/.test(op.kind) ? 'written' : 'read';
+  const verb = /store|stmatrix/.test(op.kind) ? 'write' : 'read';
   const figure = titled('Banks.', `${banksSentence(f)} Across: the 32 banks; down: one wavefront ` +
     'after the other.', svg);
   figure.classList.add(ratio);
-  const tile = verb === 'read' ? tileFigure(f, base) : null;
+  const tile = op.kind === 'cp.async' ? null : tileFigure(f, base, verb);
   return tile ? [figure, tile] : [figure];
 }
 
-// The elements that the lanes read, as a piece of the tensor that they come from.
-function tileFigure(f, base) {
+// The elements that the lanes read or write, as a piece of the tensor that they come from; null if
+// they come from none. A lane beyond the tensor has a zero, which is no element.
+function tileFigure(f, base, verb) {
   const owners = lanesOf(f.mask).map(lane =>
-    ({ lane, element: memory.elementAt(base + f.distance[lane]) }));
-  if (owners.some(({ element: e }) => !e || e.index.length < 2)) return null;
+    ({ lane, element: memory.elementAt(base + f.distance[lane]) }))
+    .filter(({ element: e }) => e && e.index.length > 1);
+  if (!owners.length) return null;
   const [{ element: any }] = owners;
   const step = Math.max(1, f.bytes / 2), at = new Map();
   for (const { lane, element: e } of owners) {
@@ -163,7 +167,7 @@ function tileFigure(f, base) {
         : { kind: 'empty' });
     }
   }
-  return titled('Elements.', `The rows of ${any.name} that these lanes read, by column.`, svg);
+  return titled('Elements.', `The rows of ${any.name} that these lanes ${verb}, by column.`, svg);
 }
 
 // ---- Global memory ------------------------------------------------------------------------------

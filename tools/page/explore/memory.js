@@ -115,19 +115,15 @@ const memory = {
     return index >= 0 ? this.events[index] : null;
   },
 
-  // The element of a tensor that lies at a shared address; null if no copy brought it there.
+  // The element of a tensor that lies at a shared address; null if none was brought there.
   elementAt(address) {
     const event = this.eventAt(address);
     if (!event) return null;
     if (event.transfer) return this.transferred(event.transfer, address);
-    if (!event.from) return null;
-    const { f } = event;
-    const lane = lanesOf(f.mask).find(l => {
-      const at = event.base + f.distance[l];
-      return address >= at && address < at + f.bytes;
-    });
-    if (lane === undefined || !(event.from.f.mask >>> lane & 1)) return null;
-    const within = address - event.base - f.distance[lane];
+    if (!event.from) return elementStored(event, address);
+    const lane = laneAt(event.f, event.base, address);
+    if (lane < 0 || !(event.from.f.mask >>> lane & 1)) return null;
+    const within = address - event.base - event.f.distance[lane];
     return element(here(), event.from.f.tensor,
       event.from.base + event.from.f.distance[lane] + within);
   },

@@ -54,9 +54,9 @@ const linePhases = new Map();
 function phaseOf(launch, op) {
   if (!linePhases.has(launch)) linePhases.set(launch, phasesOfLines(launch.source));
   if (KINDS[op.kind]) return KINDS[op.kind];
-  const whole = first(NAMES, launch.kernel); // a kernel that is one phase, helpers included
-  if (whole) return whole;
   const lines = linePhases.get(launch);
-  for (const line of op.lines) if (lines[line]) return lines[line];
-  return op.kind === 'global load' ? 'copy' : 'other';
+  const line = op.lines.find(l => lines[l]), named = line === undefined ? null : lines[line];
+  const whole = first(NAMES, launch.kernel); // a kernel that is one phase, but for its copies
+  if (named === 'copy' || named && !whole) return named;
+  return whole || (op.kind === 'global load' ? 'copy' : 'other');
 }

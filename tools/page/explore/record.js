@@ -121,13 +121,13 @@ function element(launch, tensor, offset) {
 }
 
 function openLaunch(raw) {
-  const launch = { ...raw };
+  const launch = { ...raw, source: raw.source.length ? raw.source : data('source') };
   launch.ops = raw.ops.map(([text, cls, line, lines]) =>
     ({ text, kind: raw.classes[cls], line, lines }));
   launch.warps = raw.warps.map(openWarp);
   launch.mbarriers = raw.mbarriers.map(openPhase);
   launch.barriers = raw.barriers.map(openPhase);
-  launch.parameters = signature(raw);
+  launch.parameters = signature(launch);
   launch.end = Math.max(1, ...launch.warps.map(warp => warp.time[warp.steps]));
   launch.steps = launch.warps.reduce((sum, warp) => sum + warp.steps, 0);
   launch.share = new Map();

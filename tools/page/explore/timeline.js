@@ -39,8 +39,6 @@ const timeline = {
     this.tracks = [];
     for (const kind of Object.keys(KIND_NAMES)) y = this.buildTrack(launch, kind, y);
     this.height = y + 16;
-    const most = Math.round(0.36 * innerHeight);
-    document.getElementById('tracks').style.height = `${Math.min(this.height, most)}px`;
   },
 
   // Bars of one kind, below each other where they overlap; those of several warps that belong
@@ -108,7 +106,9 @@ const timeline = {
   timeAt(x) { return this.from + (x - GUTTER) / this.width * (this.to - this.from); },
 
   resize() {
-    const box = document.getElementById('tracks').clientWidth;
+    const tracks = document.getElementById('tracks'), most = Math.round(0.36 * innerHeight);
+    tracks.style.height = `${Math.min(this.height, most)}px`;
+    const box = tracks.clientWidth;
     this.pixels = window.devicePixelRatio || 1;
     this.width = Math.max(100, box - GUTTER - 10);
     for (const id of ['time-base', 'time-cursor']) {

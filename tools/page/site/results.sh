@@ -23,4 +23,4 @@ while IFS= read -r file; do
                 field("batch"), field("seq_q"), field("d")
             printf "ms: %.4g, tflops: %.4g},\n", field("ms_median"), field("tflops")
         }' "$file"
-done < <(printf '%s\n' "${@%.jsonl}" | LC_ALL=C sort | sed 's/$/.jsonl/')
+done < <(printf '%s\n' "${@%.jsonl}" | sort | sed 's/$/.jsonl/')

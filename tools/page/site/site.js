@@ -43,9 +43,13 @@ document.addEventListener('keydown', event => {
     field.focus();
   }
 });
+
+// A choice holds for the next page, too, where the browser allows that.
+const html = document.documentElement;
+try { html.dataset.theme = localStorage.theme || ''; } catch { /* none */ }
 document.getElementById('theme').addEventListener('click', () => {
-  const html = document.documentElement;
   html.dataset.theme = getComputedStyle(html).colorScheme === 'dark' ? 'light' : 'dark';
+  try { localStorage.theme = html.dataset.theme; } catch { /* this page alone */ }
 });
 
 // page.html#find=bank opens the search.
@@ -68,6 +72,15 @@ function shape(tag, attributes, text = '') {
 const unique = list => [...new Set(list)];
 const BOX = { left: 56, right: 190, top: 16, bottom: 34, width: 900, height: 430 };
 
+// Heights of labels, from above: `apart` from each other, none below `bottom`.
+function spread(heights, apart, bottom) {
+  const list = heights.slice();
+  for (let i = 1; i < list.length; i++) list[i] = Math.max(list[i], list[i - 1] + apart);
+  for (let i = list.length - 1, low = bottom; i >= 0; i--, low -= apart)
+    list[i] = Math.min(list[i], low);
+  return list;
+}
+
 // A line for every stage and peer: TFLOP/s over the length, as they were measured.
 function drawChart(place, choice) {
   const runs = window.RESULTS.filter(r => Object.entries(choice).every(([k, v]) => r[k] === v));
@@ -87,15 +100,15 @@ function drawChart(place, choice) {
   for (const seq of lengths)
     svg.append(shape('text', { x: x(seq), y: BOX.height - 12, 'text-anchor': 'middle' }, `${seq}`));
   const names = unique(runs.map(r => r.name)).sort((a, b) => best(runs, b) - best(runs, a));
-  let labelY = -99;
+  const labels = spread(names.map(name => y(runs.filter(r => r.name === name)
+    .reduce((a, b) => b.seq > a.seq ? b : a).tflops) + 4), 14, BOX.height - BOX.bottom);
   const lines = names.map((name, i) => {
     const points = runs.filter(r => r.name === name).sort((a, b) => a.seq - b.seq);
     const hue = /^\d/.test(name) ? `hsl(${(Number(name.slice(0, 2)) * 47) % 360} 65% 48%)` : 'gray';
     const path = points.map((p, n) => `${n ? 'L' : 'M'}${x(p.seq)} ${y(p.tflops)}`).join('');
     const line = shape('path', { d: path, class: 'line', stroke: hue });
-    const last = points[points.length - 1];
-    labelY = Math.max(labelY + 14, y(last.tflops) + 4);
-    svg.append(line, shape('text', { x: BOX.width - BOX.right + 10, y: labelY, fill: hue }, name),
+    svg.append(line,
+      shape('text', { x: BOX.width - BOX.right + 10, y: labels[i], fill: hue }, name),
       ...points.map(p => shape('circle', { cx: x(p.seq), cy: y(p.tflops), r: 3, fill: hue,
         class: 'dot' })));
     return { name, points, line };

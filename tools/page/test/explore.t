@@ -19,6 +19,10 @@ for source in stages/*/kernel.cu; do
     result "$([ "$(wc -c <"$page")" -lt 5000000 ]; echo $?)" "$stage: the page is under 5 MB"
     closed "$page"
     result $? "$stage: its markup is closed" "$scratch/markup"
+    grep -A 1 'id="data-sass"' "$page" | grep -q '"kernels"'
+    result $? "$stage: it has the machine code"
+    grep -A 1 'id="data-changed"' "$page" | grep -qE '"previous":"([0-9]{2}_[a-z_]+)?"'
+    result $? "$stage: it names the stage before, if there is one"
     ! grep -qE '(src|href)="?https?:|@import|@include' "$page"
     result $? "$stage: it asks for nothing else"
     drive "$page"
@@ -42,6 +46,25 @@ page=build/explore/06_cp_async_d128_fp16_full.html
 result "$(grep -qE '"cut":[1-9]' "$page" && [ "$(wc -c <"$page")" -lt 5000000 ]; echo $?)" \
     "which is cut to under 5 MB"
 drive "$page"
+
+# A library without line information, as a user's own flags may make it.
+nvcc=$(sed -n 's/^NVCC := //p' build/toolchain.mk) plain=$(sed -n 's/^NVCC_PLAIN := //p' \
+    build/toolchain.mk)
+mkdir -p "$scratch/07_swizzle"
+library=$scratch/07_swizzle/d128_fp16_full.so
+"$nvcc" -std=c++17 -O3 "$plain" -Xcompiler -fPIC -shared -cudart none -Icommon \
+    -gencode arch=compute_80,code=compute_80 -DHEAD_DIM=128 -DELEMENT_BF16=0 -DCAUSAL=0 \
+    -DTARGET_SM=80 stages/07_swizzle/kernel.cu -o "$library" >"$scratch/log" 2>&1
+result $? "a library without line information" "$scratch/log"
+page=build/explore/test/without_lines.html
+tools/page/explore/explore.sh build/attention 07_swizzle stages/07_swizzle/kernel.cu '' "$library" \
+    "$page" >"$scratch/log" 2>&1
+result $? "it gets its page" "$scratch/log"
+drive "$page"
+tools/page/compare/compare.sh build/attention "$library" "$library" "$scratch/page" \
+    >"$scratch/log" 2>&1
+[ $? -eq 2 ] && grep -q 'was built without -lineinfo: there are no lines' "$scratch/log"
+result $? "beside another it gets a sentence" "$scratch/log"
 
 make stage06 explore BLOCK=8 >"$scratch/log" 2>&1
 [ $? -eq 2 ] && grep -q 'BLOCK=8: kernel flash_fwd has blocks 0 to 7' "$scratch/log"

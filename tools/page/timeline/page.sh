@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 title=$1 source=$2 record=$3 page=$4 order=${5:-}
-folder=$(dirname "$0")/..
+here=$(dirname "$0") folder=$(dirname "$0")/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 { # its lines as JSON
@@ -14,6 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
     echo ']}'
 } >"$scratch/source"
 [ -n "$order" ] || { order=$scratch/order && echo null >"$order"; }
-awk -v folder="$folder" -v page=timeline/timeline.html -v title="$title" \
-    -v files="record=$record order=$order source=$scratch/source" -v nav="${NAV:-}" \
+awk -v folder="$folder" -v page=shell.html -v title="$title" \
+    -v files="record=$record order=$order source=$scratch/source body=$here/timeline.html \
+        looks=$here/timeline.css script=$here/script.txt" -v nav="${NAV:-}" \
     -f "$folder/inline.awk" >"$page" </dev/null
