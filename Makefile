@@ -137,10 +137,12 @@ start:
 	@tools/exercise/exercise.sh start $(SELECTED)
 
 export ORACLE_DUMP := build/test/common/truth/test/oracle_dump
-test: export STAGE_DIRS := $(SELECTED_DIRS)
+test: export STAGE_DIRS := $(call simulated,$(SELECTED_DIRS))
+test: export GPU_DIRS := $(SELECTED_DIRS)
 test: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 test: export CC := $(CC)
-test: $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(ALL_KERNELS)
+test: $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(sort $(ALL_KERNELS) \
+        $(call simulated,$(ALL_KERNELS)))
 	@command -v prove >/dev/null || { echo "prove was not found: install perl." >&2; exit 2; }
 	@python=$$(tools/toolchain/python.sh build/python) && PATH=$$(dirname $$python):$$PATH \
 	    tools/test/run_tests.sh build/test_times $(LONG_TESTS) $(C_TESTS) \
@@ -165,7 +167,10 @@ annotate: $(KERNELS) $(PROGRAMS)
 	@build/attention run $(filter-out 'FORMAT=html',$(FORWARD)) DEVICE=sim \
 	    COUNTERS=$(if $(filter html,$(FORMAT)),html,source) $(SELECTED_DIRS) $(PIPED)
 
-validate: ncu $(KERNELS) $(PROGRAMS)
+# What runs on both: where the kernels are that the GPU runs, and those that the simulator runs.
+validate compare: export KERNEL_ROOT := $(KERNEL_ROOT)
+validate compare: export SIM_ROOT := $(SIM_ROOT)
+validate: ncu $(sort $(KERNELS) $(call simulated,$(KERNELS))) $(PROGRAMS)
 	@tools/validate/validate.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 profile: ncu $(KERNELS) $(PROGRAMS)
@@ -205,7 +210,8 @@ sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
 
 # The sources beside each other, with counters and machine code.
 compare: export LAB_RUN := $(LAB_RUN)
-compare: $(PAIR:%=%/$(VARIANT).so) $(PROGRAMS) $(LAB) $(PAGE_FILES)
+compare: $(sort $(PAIR:%=%/$(VARIANT).so) $(call simulated,$(PAIR:%=%/$(VARIANT).so))) \
+        $(PROGRAMS) $(LAB) $(PAGE_FILES)
 	@tools/page/compare/compare.sh build/attention $(PAIR:%=%/$(VARIANT).so) \
 	    build/compare/$(call compared,FROM)_$(call compared,TO)_$(VARIANT).html $(FORWARD)
 
@@ -240,6 +246,7 @@ site: $(SITE_PAGES)
 # ---- Exercises: the learner's kernel beside the stage itself -------------------------------------
 # It may be wrong in every way, so the script builds and runs it, not the rules here.
 grade: export MAKE := $(MAKE)
+grade: export FOR := simulator
 grade: export VARIANTS := $(VARIANTS)
 grade: export DIR := $(SELECTED_DIRS)
 grade: export REFERENCE := $(REFERENCE)

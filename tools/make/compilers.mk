@@ -11,43 +11,56 @@ endif
 build/toolchain.mk: tools/toolchain/toolchain.sh
 	@tools/toolchain/toolchain.sh $@
 
-# Kernels that only the simulator runs are PTX alone, in build/sim: ptxas would be a third of the
-# time. Where whole ones have been built, these serve.
+# Some commands run kernels in the simulator alone, others there as well or where there is no GPU.
+# FOR=simulator is what grade gives to the makes that it starts.
+SIMULATED := counters annotate explore site grade mutate planted check-sass limits
+ALSO_SIMULATED := test compare validate
+ON_DEVICE := run grid fuzz repeat sanitize tune timeline $(ALSO_SIMULATED)
+RUNNING := $(filter $(SIMULATED) $(ON_DEVICE),$(MAKECMDGOALS))
+ifneq ($(filter $(ON_DEVICE),$(RUNNING)),)
+NO_GPU := $(or $(filter sim,$(DEVICE)),$(shell nvidia-smi -L >/dev/null 2>&1 || echo none))
+endif
+SIM_ALONE := $(strip $(filter simulator,$(FOR)) $(if $(RUNNING),\
+    $(if $(filter-out $(SIMULATED) $(if $(NO_GPU),$(ON_DEVICE)),$(RUNNING)),,yes)))
 GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
-ON_SIM := $(filter sim,$(DEVICE)) $(filter counters annotate,$(MAKECMDGOALS))
-ifneq ($(filter run counters annotate timeline,$(MAKECMDGOALS)),)
-ifneq ($(filter run timeline,$(MAKECMDGOALS)),)
-ifeq ($(strip $(ON_SIM)),)
-ON_SIM := $(shell nvidia-smi -L >/dev/null 2>&1 || echo sim)
-endif
-endif
-WHOLE := $(wildcard $(foreach s,$(SELECTED),build/$(call arch_of,$s)/$s/$(VARIANT).so))
-KERNEL_ROOT := build$(if $(and $(strip $(ON_SIM)),$(if $(WHOLE)$(KERNEL),,x)),/sim)
-endif
+SIM_ARCHS := $(if $(RUNNING),$(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s))))
 
-# Where the compiler serves the GPU and not the simulator (SIM_NVCC is empty), build/simulator.mk
-# names another, found or fetched when it is first needed: for what only the simulator runs.
+# The simulator has a compiler of its own if what the GPU's makes does not run there. The trial needs
+# the simulator, so build/simulator.mk comes when that is first needed, and is built.
 ifneq ($(CUDA_VERSION),)
-ifeq ($(SIM_NVCC),)
-TWO_COMPILERS := yes
-SIM_ARCHS := $(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s)))
-SIM_ALONE := $(strip $(ON_SIM) $(filter mutate,$(MAKECMDGOALS)))
-ifneq ($(SIM_ALONE)$(SIM_ARCHS),)
+ifneq ($(SIM_ALONE)$(SIM_ARCHS)$(filter $(SIMULATED) $(ALSO_SIMULATED),$(RUNNING)),)
 include build/simulator.mk
 endif
+endif
+build/simulator.mk: build/toolchain.mk \
+    | $(if $(wildcard build/simulator.mk build/attention-sim),,build/attention-sim)
+	@tools/toolchain/toolchain.sh --simulator build/attention-sim $@
+TWO_COMPILERS := $(if $(SIM_NVCC),$(if $(filter-out $(NVCC),$(SIM_NVCC)),yes))
+
+# KERNEL_ROOT has the kernels of the command: build/ those for the GPU, build/sim those that only the
+# simulator runs, PTX alone, because ptxas would be a third of the time. Where whole ones have been
+# built, these serve. With two compilers build/sim_whole has those of the simulator's, and SIM_ROOT
+# is where a command that runs on both finds what it simulates.
+ifneq ($(TWO_COMPILERS)$(filter-out stage% clean run counters annotate \
+    timeline,$(MAKECMDGOALS)),)
+WHOLE := yes
+else
+WHOLE := $(KERNEL)$(wildcard $(foreach s,$(SELECTED),build/$(call arch_of,$s)/$s/$(VARIANT).so))
+endif
+KERNEL_ROOT := build$(if $(SIM_ALONE),$(if $(WHOLE),$(if $(TWO_COMPILERS),/sim_whole),/sim))
+SIM_ROOT := $(if $(TWO_COMPILERS),build/sim_whole,$(KERNEL_ROOT))
+ifneq ($(TWO_COMPILERS),)
 ifneq ($(SIM_ALONE),)
-KERNEL_ROOT := build/sim
 NVCC := $(SIM_NVCC)
 NVCC_PLAIN := $(SIM_PLAIN)
+else
+$(if $(filter $(SIMULATED),$(RUNNING)),$(error the compiler for the GPU is not the simulator's \
+    here, so $(filter $(SIMULATED),$(RUNNING)) needs a make of its own))
 endif
 endif
-endif
-KERNEL_ROOT ?= build
-build/simulator.mk: build/toolchain.mk
-	@tools/toolchain/toolchain.sh --simulator $@
 
-# nvcc_for ARCH: the compiler and its flags.
-for_sim = $(and $(TWO_COMPILERS),$(filter-out $(GPU_ARCHS),$1))
+# nvcc_for ARCH,ROOT: the compiler and its flags.
+for_sim = $(and $(TWO_COMPILERS),$(or $(filter build/sim_whole,$2),$(filter-out $(GPU_ARCHS),$1)))
 nvcc_for = $(if $(for_sim),$(SIM_NVCC) $(subst $(NVCC_PLAIN),$(SIM_PLAIN),$(NVCC_FLAGS)),\
     $(NVCC) $(NVCC_FLAGS))
 

@@ -1,17 +1,18 @@
 # Kernels: build/<arch>/<stage>/<variant>.so, PTX and machine code inside, or build/sim/..., PTX
 # alone.
-# Arguments: the architecture, the folder, and the source where it is not the stage's.
+# Arguments: the architecture, the folder, the source where it is not the stage's, and what it
+# depends on besides; the root if it is not KERNEL_ROOT.
 define kernel_rule
-$(KERNEL_ROOT)/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+$(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D); echo "nvcc  $2 $$* ($1)" >&2
-	@$$(call nvcc_for,$1) -MF $$(@:.so=.d) -MT $$@ \
+	@$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) -MF $$(@:.so=.d) -MT $$@ \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
 	    $$(call macros,$$*,$1) $$< -o $$@ 2> >(tee $$(@:.so=.log) >&2)
 	@! grep -q '(C75' $$(@:.so=.log) || \
 	    { echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
-$(KERNEL_ROOT)/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+$(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
-	@$$(firstword $$(call nvcc_for,$1)) -std=c++17 -O3 -lineinfo -Icommon -ptx \
+	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo -Icommon -ptx \
 	    -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
 endef
 comma := ,
@@ -20,12 +21,16 @@ code = code=$(if $(filter build/sim,$(KERNEL_ROOT)),$(ptx_of),[$1$(comma)$(ptx_o
 macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
          -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0) \
          -DTARGET_SM=$(patsubst %a,%,$(2:sm_%=%))
-$(foreach s,$(STAGES),$(eval $(call kernel_rule,$(call arch_of,$s),$s)))
+$(foreach r,$(sort $(KERNEL_ROOT) $(SIM_ROOT)),$(foreach s,$(STAGES),\
+    $(eval $(call kernel_rule,$(call arch_of,$s),$s,,$r))))
 ifdef KERNEL
 $(eval $(call remember,build/flags/$(SELECTED),$(KERNEL)))
-$(eval $(call kernel_rule,$(call arch_of,$(SELECTED)),work/$(SELECTED),\
-    $(KERNEL) common/attention.h build/flags/$(SELECTED)))
+$(foreach r,$(sort $(KERNEL_ROOT) $(SIM_ROOT)),$(eval $(call kernel_rule,\
+    $(call arch_of,$(SELECTED)),work/$(SELECTED),\
+    $(KERNEL) common/attention.h build/flags/$(SELECTED),$r)))
 endif
 KERNELS := $(SELECTED_DIRS:%=%/$(VARIANT).so)
+# What the simulator runs of these, where a command runs kernels on both.
+simulated = $(patsubst $(KERNEL_ROOT)/%,$(SIM_ROOT)/%,$1)
 ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
--include $(wildcard $(KERNEL_ROOT)/*/*/*.d)
+-include $(wildcard $(addsuffix /*/*/*.d,$(sort $(KERNEL_ROOT) $(SIM_ROOT))))

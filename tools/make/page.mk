@@ -8,13 +8,14 @@ file_stage = $(if $(wildcard $(filter %.cu,$1)),$(call stage_of,$(shell \
 side_stage = $(or $(call stage_of,$($1)),$(call file_stage,$($1)),$(error \
     $1 must be one of: $(NUMBERS), or the file of a kernel of these stages; not '$($1)'))
 side_folder = $(if $(call stage_of,$($1)),,compare_$1/)
-side_dir = build/$(call arch_of,$(side_stage))/$(side_folder)$(side_stage)
+side_dir = $(KERNEL_ROOT)/$(call arch_of,$(side_stage))/$(side_folder)$(side_stage)
 PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(foreach v,FROM TO,$(call side_dir,$v)))
 ifneq ($(PAIR),)
 $(foreach v,FROM TO,$(if $(call side_folder,$v),\
     $(eval $(call remember,build/flags/compare_$v,$($v)))\
-    $(eval $(call kernel_rule,$(call arch_of,$(call side_stage,$v)),$(call side_folder,$v)$(call \
-        side_stage,$v),$($v) common/attention.h build/flags/compare_$v))))
+    $(foreach r,$(sort $(KERNEL_ROOT) $(SIM_ROOT)),$(eval $(call kernel_rule,\
+        $(call arch_of,$(call side_stage,$v)),$(call side_folder,$v)$(call side_stage,$v),\
+        $($v) common/attention.h build/flags/compare_$v,$r)))))
 endif
 compared = $(firstword $(subst _, ,$(call side_stage,$1)))$(if $(call side_folder,$1),_file)
 
@@ -28,7 +29,7 @@ SITE := build/site
 SITE_DOCS := README.md $(wildcard notes/*.md notes/results/*.md tools/*/*.md tools/*/*/*.md)
 site_page = $(SITE)/$(patsubst %.md,%.html,$(patsubst %README.md,%index.md,$1))
 site_root = $(subst $() ,,$(patsubst %,../,$(wordlist 2,9,$(subst /, ,$1))))
-site_so = build/$(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))/$1/d128_fp16_full.so
+site_so = $(KERNEL_ROOT)/$(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))/$1/d128_fp16_full.so
 site_pair = $(firstword $(subst _, ,$1))_$(firstword $(subst _, ,$2))
 site_nav = <a href="../index.html">ladder</a> <a href="../notes/$1.html">chapter</a>$(if \
     $(wildcard notes/results/timeline/$1.json), <a href="../timeline/$1.html">timeline</a>)$(if \

@@ -33,15 +33,15 @@ endif
 # SM_75_VARIANTS. ARCH=... checks that one alone, KERNEL=... the variant asked for.
 SASS_VARIANTS ?= d128_fp16_full
 SM_75_VARIANTS ?= d128_fp16_causal d64_bf16_full
-signed = $(if $(filter $1,$(SM_90A)),$(VARIANTS:%=build/sm_90a/$1/%.so),$(if $(ARCH_GIVEN),\
-    $(VARIANTS:%=build/$(call arch_of,$1)/$1/%.so),\
-    $(VARIANTS:%=build/sm_80/$1/%.so) $(SASS_VARIANTS:%=build/sm_90a/$1/%.so) \
-    $(if $(filter $1,$(SM_75)),$(SM_75_VARIANTS:%=build/sm_75/$1/%.so))))
+signed = $(if $(filter $1,$(SM_90A)),$(VARIANTS:%=$(SIM_ROOT)/sm_90a/$1/%.so),$(if $(ARCH_GIVEN),\
+    $(VARIANTS:%=$(SIM_ROOT)/$(call arch_of,$1)/$1/%.so),\
+    $(VARIANTS:%=$(SIM_ROOT)/sm_80/$1/%.so) $(SASS_VARIANTS:%=$(SIM_ROOT)/sm_90a/$1/%.so) \
+    $(if $(filter $1,$(SM_75)),$(SM_75_VARIANTS:%=$(SIM_ROOT)/sm_75/$1/%.so))))
 SIGNED := $(strip $(if $(KERNEL),$(KERNELS),$(foreach s,$(SELECTED),$(call signed,$s))))
 BASELINE := $(strip $(foreach s,$(STAGES),\
-    build/$(if $(filter $s,$(SM_90A)),sm_90a,sm_80)/$s/d128_fp16_full.so))
+    $(SIM_ROOT)/$(if $(filter $s,$(SM_90A)),sm_90a,sm_80)/$s/d128_fp16_full.so))
 $(foreach s,$(filter-out $(SM_90A),$(STAGES)),$(foreach a,$(filter-out $(call arch_of,$s),\
-    $(if $(filter $s,$(SM_75)),sm_75) sm_80 sm_90a),$(eval $(call kernel_rule,$a,$s))))
+    $(if $(filter $s,$(SM_75)),sm_75) sm_80 sm_90a),$(eval $(call kernel_rule,$a,$s,,$(SIM_ROOT)))))
 test: build/sass $(SIGNED)
 test: export SIGNED := $(SIGNED)
 test: export BASELINE := $(BASELINE)

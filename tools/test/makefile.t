@@ -13,7 +13,7 @@ ok() { # ok DESCRIPTION COMMAND...
     count=$((count + 1))
     if "$@"; then echo "ok $count - $description"; else
         echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
+        cut -c1-200 "$log" | sed 's/^/# /'
     fi
 }
 
@@ -27,6 +27,9 @@ unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
 cp -r Makefile common tools reference "$copy"
 mkdir -p "$copy/stages/01_three_pass" "$copy/stages/02_coalesced" "$copy/build"
 cp build/toolchain.mk "$copy/build/"
+# The compiler is the simulator's, too, whatever it is here.
+sed -n 's/^NVCC := /SIM_NVCC := /p; s/^NVCC_PLAIN := /SIM_PLAIN := /p' build/toolchain.mk \
+    >"$copy/build/simulator.mk"
 cp stages/01_*/kernel.cu "$copy/stages/01_three_pass/"
 cp stages/02_*/kernel.cu "$copy/stages/02_coalesced/"
 cd "$copy" || exit 1
@@ -172,37 +175,72 @@ PATH=$PWD/bin:$PATH run roofline
 ok "so does the roofline of such a GPU" says "roofline needs compute capability 8.0 or newer"
 
 # ---- A compiler for the GPU and another for the simulator ----------------------------------------
-cp build/toolchain.mk build/one.mk
-sed '/^SIM_/d; s,^NVCC := .*,NVCC := /old/nvcc,; s,^NVCC_PLAIN := .*,NVCC_PLAIN := --no-compress,' \
+# What each command compiles with which, and where it looks for kernels, beside a GPU of 7.5.
+cp build/toolchain.mk build/one.mk && cp build/simulator.mk build/one_sim.mk
+sed 's,^NVCC := .*,NVCC := /old/nvcc,; s,^NVCC_PLAIN := .*,NVCC_PLAIN := --no-compress,' \
     build/one.mk >build/toolchain.mk
 printf 'SIM_NVCC := /new/nvcc\nSIM_PLAIN := --compress-mode=none\n' >build/simulator.mk
+printf 'CUOBJDUMP := /dis/cuobjdump\nNVDISASM := /dis/nvdisasm\n' >build/disassembler.mk
+beside() { PATH=$PWD/bin:$PATH run -n -o build/disassembler.mk "$@"; }
 compiles() { # compiles NVCC OPTION OUTPUT
     grep -qE "^$1 .* $2 .* -o $3/d128_fp16_full.so" "$log"
 }
+only() { # only NVCC: nothing is compiled by the other one
+    grep -q "^$1 " "$log" && ! grep -E '^/(old|new)/nvcc ' "$log" | grep -vq "^$1 "
+}
+old() { compiles /old/nvcc --no-compress "build/$1"; }
+new() { compiles /new/nvcc --compress-mode=none "build/$1"; }
+whole() { grep -qE "^/new/nvcc .*code=\[sm_[^ ]* .*-o build/sim_whole/" "$log"; }
 on 7.5
-ok "the GPU's compiler makes its stages" compiles /old/nvcc --no-compress \
-    build/sm_75/01_three_pass
-ok "and the simulator's those that are simulated" compiles /new/nvcc --compress-mode=none \
-    build/sm_80/06_later
-PATH=$PWD/bin:$PATH run stage01 run -n DEVICE=sim
-ok "what runs in the simulator alone is made apart" compiles /new/nvcc --compress-mode=none \
-    build/sim/sm_75/01_three_pass
+beside run
+ok "the GPU's compiler makes its stages" old sm_75/01_three_pass
+ok "and the simulator's those that are simulated" new sm_80/06_later
+beside stage01 run DEVICE=sim
+ok "what runs in the simulator alone is made apart" new sim_whole/sm_75/01_three_pass
 ok "and run from there" \
-    grep -q "^build/attention run .*'DEVICE=sim'.* build/sim/sm_75/01_three_pass" "$log"
-PATH=$PWD/bin:$PATH run stage01 counters -n
-ok "the counters, too" says "COUNTERS=full build/sim/sm_75/01_three_pass"
+    grep -q "^build/attention run .*'DEVICE=sim'.* build/sim_whole/sm_75/01_three_pass" "$log"
+beside stage01 counters
+ok "the counters, too" says "COUNTERS=full build/sim_whole/sm_75/01_three_pass"
+for command in explore grade mutate check-sass "sanitize DEVICE=sim" "grid DEVICE=sim" annotate; do
+    mkdir -p work/01_three_pass && cp stages/01_three_pass/kernel.cu work/01_three_pass/
+    read -ra words <<<"$command"
+    beside stage01 "${words[@]}"
+    [ "$command" = mutate ] || ok "$command has the simulator's compiler alone" only /new/nvcc
+done
+beside stage01 explore
+ok "with machine code, for what shows it" whole
+beside planted BUGS=04_no_WAR
+ok "planted builds nothing with the GPU's" [ "$(grep -c '^/old/nvcc' "$log")" -eq 0 ]
+for command in sanitize grid bench profile tune sass; do
+    beside stage01 $command
+    ok "$command on the GPU has nothing of the simulator's" [ "$(grep -c '^/new/nvcc' "$log")" -eq 0 ]
+done
+beside compare FROM=01 TO=02
+ok "compare has the GPU's kernels" old sm_75/02_coalesced
+ok "and the simulator's" new sim_whole/sm_75/02_coalesced
+beside stage01 validate
+ok "validate has both" old sm_75/01_three_pass
+ok "of the same stage" new sim_whole/sm_75/01_three_pass
+beside stage01 test
+ok "test has the GPU's kernels" old sm_75/01_three_pass
+ok "and the simulator's" new sim_whole/sm_75/01_three_pass
+beside stage01 run counters
+ok "one command cannot have both ways" says "so counters needs a make of its own"
 rm build/simulator.mk
 # shellcheck disable=SC2016 # the script expands it
 printf '#!/bin/sh\necho "asked $1" >&2; exit 2\n' >tools/toolchain/toolchain.sh
 touch -d '1 hour ago' tools/toolchain/toolchain.sh
+mkdir -p build/host && printf '#!/bin/sh\n' >build/attention-sim
 PATH=$PWD/bin:$PATH run stage01 run -n
 ok "no second compiler is looked for where the GPU runs all" [ $? -eq 0 ]
-on 7.5
+PATH=$PWD/bin:$PATH run -n run
 ok "and one is where it does not" says "asked --simulator"
+PATH=$PWD/bin:$PATH run -n stage01 sass
+ok "nor for machine code" [ "$(grep -c asked "$log")" -eq 0 ]
 cp "$root/tools/toolchain/toolchain.sh" tools/toolchain/
-mv build/one.mk build/toolchain.mk
-touch build/toolchain.mk
-rm -r stages/06_later bin
+mv build/one.mk build/toolchain.mk && mv build/one_sim.mk build/simulator.mk
+touch build/toolchain.mk && touch build/simulator.mk
+rm -r stages/06_later bin build/attention-sim build/disassembler.mk work
 
 run -j4 stage01 ARCH=sm_80
 ok "a stage builds, with -j" [ $? -eq 0 ]

@@ -50,7 +50,7 @@ def shell(text, folder, repository):
 def provision(folder):
     """The tool-chain as it was found here, so that nothing is fetched twice."""
     (folder / "flash/build").mkdir(parents=True, exist_ok=True)
-    for name in ("toolchain.mk", "disassembler.mk"):
+    for name in ("toolchain.mk", "simulator.mk", "disassembler.mk"):
         if (ROOT / "build" / name).exists():
             shutil.copy(ROOT / "build" / name, folder / "flash/build" / name)
 

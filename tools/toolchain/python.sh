@@ -5,12 +5,15 @@
 #
 # The first that works: $PYTHON or python3 itself, if it can import numpy, else OUTDIR/bin/python3,
 # made if need be: a virtual environment, or, where python3 comes without ensurepip, a folder of
-# packages and a script that adds it to the module path. Nothing outside OUTDIR changes.
+# packages and a script that adds it to the module path. What is fetched is compared with the hashes
+# of numpy.txt. Nothing outside OUTDIR changes.
 #
 # What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
+list=$(cd "$(dirname "$0")" && pwd)/numpy.txt
+readonly list
 scratch='' # removed at exit
 trap '[ -z "$scratch" ] || rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
@@ -31,22 +34,15 @@ print(numpy.__version__)' 2>/dev/null) || return 1
     printf '%-10s %-7s %s\n' numpy "$version" "$1" >&2
 }
 
-# The NumPy that supports this Python: "numpy==RELEASE", or nothing if the Python is too old.
-pinned() {
-    "$base" -c 'if True:
-        import sys
-        pins = ((3, 14), "2.3.5"), ((3, 10), "2.2.6"), ((3, 9), "1.26.4")
-        print(next(("numpy==" + numpy for least, numpy in pins if sys.version_info >= least), ""))'
-}
-
-# unpack FOLDER WHEEL: makes FOLDER/bin/python3 with the wheel, one way or the other.
+# unpack FOLDER: makes FOLDER/bin/python3 with the NumPy for this Python, one way or the other.
 unpack() {
-    local install=(-m pip install --quiet --no-input --only-binary :all:)
+    local install=(-m pip install --quiet --no-input --only-binary :all: --require-hashes
+        --requirement "$list")
     if "$base" -m venv "$1"; then
-        "$1/bin/python3" "${install[@]}" "$2"
+        "$1/bin/python3" "${install[@]}"
     else
         rm -rf "$1"
-        "$base" "${install[@]}" --target "$1/packages" "$2" || return
+        "$base" "${install[@]}" --target "$1/packages" || return
         mkdir "$1/bin"
         cat >"$1/bin/python3" <<END
 #!/bin/sh
@@ -58,18 +54,20 @@ END
 
 # make_python OUTDIR: replaces OUTDIR by a Python with NumPy, whole or not at all.
 make_python() {
-    local wheel
-    wheel=$(pinned)
-    [ -n "$wheel" ] ||
+    local reason
+    "$base" -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
         fail "reference/ needs Python 3.9 or newer, and $base is $("$base" --version 2>&1): set" \
             "PYTHON to a newer one."
-    say "$base has no NumPy: fetching $wheel into $1"
+    say "$base has no NumPy: fetching one into $1"
     { mkdir -p "$(dirname "$1")" && scratch=$(mktemp -d "$1.XXXXXX"); } 2>/dev/null ||
         fail "$1 cannot be written."
-    unpack "$scratch/python" "$wheel" >"$scratch/log" 2>&1 ||
-        fail "reference/ needs NumPy, and fetching it failed" \
-            "($(grep -m 1 -i error "$scratch/log" || tail -n 1 "$scratch/log")); either install" \
-            "NumPy for $base, or run this again with a network and a python3 that has pip."
+    if ! unpack "$scratch/python" >"$scratch/log" 2>&1; then
+        reason=$(grep -m 1 -i error "$scratch/log" || tail -n 1 "$scratch/log")
+        ! grep -q 'DO NOT MATCH THE HASHES' "$scratch/log" ||
+            reason="a wheel is not the one whose hash tools/toolchain/numpy.txt has"
+        fail "reference/ needs NumPy, and fetching it failed ($reason); either install NumPy for" \
+            "$base, or run this again with a network and a python3 that has pip."
+    fi
     rm -rf "$1"
     mv -T "$scratch/python" "$1"
 }

@@ -3,17 +3,18 @@
 #
 #   tools/toolchain/toolchain.sh OUTFILE
 #       NVCC CUDA_INCLUDE CUDA_LIB CUDA_VERSION NVCC_PLAIN (its option that leaves PTX readable);
-#       CUOBJDUMP NVDISASM (empty where there are none); SIM_NVCC and SIM_PLAIN, the same ones, if
-#       the simulator can read what this compiler makes
-#   tools/toolchain/toolchain.sh --simulator OUTFILE
-#       SIM_NVCC SIM_PLAIN alone, fetched if missing
+#       CUOBJDUMP NVDISASM (empty where there are none)
+#   tools/toolchain/toolchain.sh --simulator PROGRAM OUTFILE
+#       SIM_NVCC SIM_PLAIN alone, fetched if missing: the compiler of what the simulator runs, which
+#       is PROGRAM, build/attention-sim
 #   tools/toolchain/toolchain.sh --disassembler OUTFILE
 #       CUOBJDUMP NVDISASM alone, fetched if missing
 #
 # No compiler is judged by its release. It serves the GPU if a small stage that it compiles runs on
-# the card that there is, and the simulator if what it makes of that stage holds readable PTX and
-# asks for no function that the simulator lacks. The compiler is the first that passes the trial, by
-# the card if there is one: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then NVIDIA's wheels,
+# the card that there is, and the simulator if that runs the stage and finds its results right.
+# Before there is a simulator to ask, it is enough that what the compiler makes holds readable PTX
+# and asks for no function that the simulator lacks. The compiler is the first that passes the
+# trial, by the card if there is one: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then NVIDIA's wheels,
 # fetched by pip into build/cuda (about 105 MB; nothing outside build/ changes) and checked by hash.
 # Where the driver can run none of them, the compiler is one for the simulator.
 # The disassembler: beside that compiler, the same places, then its own wheels (5 MB).
@@ -45,7 +46,7 @@ fail() {
 }
 
 # complaint LOG: the line of a failed program's output that says most.
-complaint() { grep -m 1 -i error "$1" || tail -n 1 "$1"; }
+complaint() { grep -m 1 '^ptxsim: ' "$1" || grep -m 1 -i error "$1" || tail -n 1 "$1"; }
 
 # release PROGRAM: the CUDA release it belongs to, such as 13.0; nothing if it does not run.
 release() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
@@ -72,7 +73,8 @@ first_with() {
 }
 
 # take_compiler NVCC: true if it runs, has its headers and library, and passes the trial that is
-# asked for: `trial` is try_gpu or try_simulator. Sets nvcc, include, lib and plain; says why not.
+# asked for: `trial` is try_gpu, try_reading or try_running. Sets nvcc, include, lib and plain; says
+# why not.
 take_compiler() {
     local top machine
     nvcc=$(command -v "$1") || return 1
@@ -131,8 +133,8 @@ search() {
     if [ "${TOOLCHAIN_SEARCH:-}" != wheels ]; then
         if [ -n "${NVCC:-}" ]; then
             take_compiler "$NVCC" && return
-            [ $trial = try_simulator ] || ! driver_is_too_old || return 1
-            [ -n "$second" ] || fail "NVCC=$NVCC is not a CUDA compiler that can be used: name" \
+            [ $trial = try_reading ] || ! driver_is_too_old || return 1
+            [ $trial = try_running ] || fail "NVCC=$NVCC is not a CUDA compiler that can be used: name" \
                 "another, or leave NVCC unset to have one found."
         fi
         take_compiler nvcc && return
@@ -176,7 +178,7 @@ driver_is_too_old() {
 
 # The compiler for the card if there is one, else, or if none can be had, one for the simulator.
 find_compiler() {
-    trial=try_simulator
+    trial=try_reading
     if [ -n "$card" ]; then
         trial=try_gpu
         search && return
@@ -184,7 +186,7 @@ find_compiler() {
             fetch_compiler
             return
         fi
-        trial=try_simulator
+        trial=try_reading
         say "No CUDA compiler here serves the GPU, and its driver $driver runs CUDA $driver_cuda" \
             "at most, while the one that can be fetched is $RELEASE: the stages run simulated" \
             "until there is a newer driver, or a CUDA Toolkit up to $driver_cuda on PATH."
@@ -220,15 +222,16 @@ find_host_compiler() {
             "install g++, or set NVCC_CCBIN to the compiler to use."
 }
 
-# compile OPTION...: trial.cu, with what the stages need, to $made. Sets `plain`, the option that
-# leaves PTX as text: that of newer compilers or of older ones. False: `reason` says why.
+# compile OPTION...: trial.cu, with what the stages need, to $made, which is called as a variant of
+# a stage is. Sets `plain`, the option that leaves PTX as text: that of newer compilers or of older
+# ones. False: `reason` says why.
 compile() {
     local folder
     folder=$(mktemp -d)
     scratch+=("$folder")
-    made=$folder/trial log=$folder/log
+    made=$folder/d128_fp16_full.so log=$folder/log
     for plain in --compress-mode=none --no-compress; do
-        "$nvcc" -std=c++17 $plain "$@" -o "$made" "$here/trial.cu" >"$log" 2>&1 && return
+        "$nvcc" -std=c++17 -I"$root/common" $plain "$@" -o "$made" "$here/trial.cu" >"$log" 2>&1 && return
         grep -qi 'unknown option' "$log" || break
     done
     reason="it cannot compile a small stage: $(complaint "$log")"
@@ -245,7 +248,7 @@ try_gpu() {
 }
 
 # True if the simulator can read the compiler's small stage: PTX as text, and known functions.
-try_simulator() {
+try_reading() {
     local name
     compile -shared -Xcompiler -fPIC -Xlinker --strip-all -cudart none -DTMA=1 \
         -gencode 'arch=compute_90a,code=[sm_90a,compute_90a]' || return 1
@@ -255,6 +258,15 @@ try_simulator() {
         reason="the simulator does not know $name, which it uses"
         grep -qw "$name" "$root"/tools/ptxsim/cuda/*.c || return 1
     done < <(grep -ao '__cuda[A-Z][A-Za-z]*' "$made" | sort -u)
+}
+
+# True if the simulator runs it, too, and finds its results right.
+try_running() {
+    try_reading || return 1
+    timeout $LAUNCH_SECONDS "$program" run DEVICE=sim B=1 H=1 N=1 NKV=1 "$(dirname "$made")" \
+        >"$log" 2>&1 && return
+    reason="its small stage does not run in the simulator: $(complaint "$log")"
+    return 1
 }
 
 # write OUTFILE NAME VALUE...: a make fragment, whole or not at all.
@@ -277,7 +289,7 @@ report_disassembler() {
 }
 
 # What the last trial made and said; what the searches find.
-made='' log='' reason='' trial=try_simulator second=''
+made='' log='' reason='' trial='' program=''
 card='' driver='' driver_cuda='' nvcc='' plain=''
 
 main() {
@@ -285,35 +297,31 @@ main() {
         find_disassembler || fetch_disassembler
         report_disassembler
         write "$2" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
-    elif [ $# -eq 2 ] && [ "$1" = --simulator ]; then
+    elif [ $# -eq 3 ] && [ "$1" = --simulator ]; then
+        program=$(realpath "$2")
         find_host_compiler
-        second=yes # beside $NVCC, which may serve the GPU alone
+        trial=try_running
         search || fetch_compiler
         found nvcc "$(release "$nvcc")" "$nvcc (for the simulator)"
-        write "$2" SIM_NVCC "$nvcc" SIM_PLAIN "$plain"
+        write "$3" SIM_NVCC "$nvcc" SIM_PLAIN "$plain"
     elif [ $# -eq 1 ] && [ "${1#-}" = "$1" ]; then
         find_host_compiler
         find_card
         find_compiler
-        local version gpu_plain=$plain simulator=()
+        local version
         version=$(release "$nvcc")
         found nvcc "$version" "$nvcc"
         found libcudart "$version" "$lib"
         found "$(basename "$host")" "$("$host" -dumpversion)" "$host"
-        if [ $trial = try_simulator ] || try_simulator; then
-            simulator=(SIM_NVCC "$nvcc" SIM_PLAIN "$plain")
-        else
-            found simulator none "not $nvcc: $reason; another compiler is found when it is needed"
-        fi
         if find_disassembler; then
             report_disassembler
         else
             found cuobjdump none "not found; fetched when a disassembly is first asked for"
         fi
         write "$1" NVCC "$nvcc" CUDA_INCLUDE "$include" CUDA_LIB "$lib" CUDA_VERSION "$version" \
-            NVCC_PLAIN "$gpu_plain" "${simulator[@]}" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
+            NVCC_PLAIN "$plain" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
     else
-        say "usage: tools/toolchain/toolchain.sh [--simulator|--disassembler] OUTFILE"
+        say "usage: tools/toolchain/toolchain.sh [--simulator PROGRAM|--disassembler] OUTFILE"
         exit 64
     fi
 }

@@ -1,9 +1,12 @@
 // A small stage for the trials of toolchain.sh, which say whether a compiler serves: both element
-// types, and the functions that stages of compute capability 9.0 ask the runtime for (TMA=1). As a
-// program it launches its kernel and prints what the GPU objects to.
+// types, and the functions that stages of compute capability 9.0 ask the runtime for (TMA=1). It
+// attends to one key, whose weight is 1, so O is V. The simulator runs and checks it like any other
+// stage; as a program it launches its kernels on the GPU and prints what that objects to.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdio.h>
+
+#include "attention.h"
 #if TMA
 #include <cudaTypedefs.h>
 
@@ -14,18 +17,44 @@ extern "C" cudaError_t encoder(void **function) {
 }
 #endif
 
-static __global__ void add(__half *a, __nv_bfloat16 *b) {
-    if (a) a[0] = __hadd(a[0], a[1]);
-    if (b) b[0] = (__nv_bfloat16)((float)b[0] + (float)b[1]);
+constexpr int D = 128;
+
+static __global__ void one_key(const __half *Q, // [D]
+                               const __half *K, // [D]
+                               const __half *V, // [D]
+                               __half *O,       // [D]
+                               float *LSE, float scale) {
+    float score = 0;
+    for (int c = 0; O && c < D; c++) {
+        score += (float)Q[c] * (float)K[c];
+        O[c] = V[c];
+    }
+    if (LSE) *LSE = score * scale;
 }
 
-extern "C" cudaError_t launch(__half *a, __nv_bfloat16 *b) {
-    add<<<1, 1>>>(a, b);
+static __global__ void other_type(__nv_bfloat16 *a) {
+    if (a) a[0] = (__nv_bfloat16)((float)a[0] + (float)a[1]);
+}
+
+const AttentionKernel attention_kernels[] = {{"one_key", (const void *)one_key, 1, 0},
+                                             {NULL, NULL, 0, 0}};
+
+const char *attention_supports(const AttentionProblem *, int) { return NULL; }
+
+size_t attention_workspace_bytes(const AttentionProblem *) { return 0; }
+
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *,
+                             cudaStream_t stream) {
+    one_key<<<1, 1, 0, stream>>>((const __half *)t->Q, (const __half *)t->K, (const __half *)t->V,
+                                 (__half *)t->O, t->LSE, p->scale);
+    other_type<<<1, 1, 0, stream>>>(NULL);
     return cudaGetLastError();
 }
 
 int main() {
-    cudaError_t error = launch(NULL, NULL);
+    const AttentionProblem problem = {};
+    const AttentionTensors nothing = {};
+    cudaError_t error = attention_launch(&problem, &nothing, NULL, NULL);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
     return error != cudaSuccess;

@@ -43,9 +43,11 @@ for argument in "$@"; do
 done
 shape=(B=1 H=2 HKV=1 N=256 NKV=256)
 
-# simulated STAGE_DIR: the counters object, as `name value` lines.
+# simulated STAGE_DIR: the counters object, as `name value` lines, of the same stage under SIM_ROOT
+# where the simulator has a compiler of its own.
 simulated() {
-    "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json "$1" 2>/dev/null |
+    "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json \
+        "${1/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}" 2>/dev/null |
         grep -o '"[a-z_]*": *[0-9]*' | tr -d '"' | tr ':' ' '
 }
 

@@ -6,6 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 : "${STAGE_DIRS:?the folders of the built stages, as the Makefile exports them}"
+: "${GPU_DIRS:=$STAGE_DIRS}" # where the GPU's compiler is not the simulator's
 count=0
 
 grid() { # grid NAME [VARIABLE=VALUE]... : one TAP line for each summary line of the grid
@@ -13,9 +14,9 @@ grid() { # grid NAME [VARIABLE=VALUE]... : one TAP line for each summary line of
     shift
     local log
     log=$(mktemp)
-    # shellcheck disable=SC2086 # STAGE_DIRS is a list
-    env "$@" build/attention grid $STAGE_DIRS >"$log" 2>&1
-    for stage in $STAGE_DIRS; do
+    # shellcheck disable=SC2086 # a list
+    env "$@" build/attention grid $dirs >"$log" 2>&1
+    for stage in $dirs; do
         count=$((count + 1))
         line=$(grep -E "^${stage##*/} .* cases, " "$log")
         case $line in
@@ -28,9 +29,11 @@ grid() { # grid NAME [VARIABLE=VALUE]... : one TAP line for each summary line of
     rm -f "$log"
 }
 
+dirs=$STAGE_DIRS
 # shellcheck disable=SC2086
-build/attention run DEVICE=gpu B=1 H=1 N=1 $STAGE_DIRS >/dev/null 2>&1
+build/attention run DEVICE=gpu B=1 H=1 N=1 $GPU_DIRS >/dev/null 2>&1
 if [ $? -ne 2 ]; then
+    dirs=$GPU_DIRS
     grid gpu
 elif [ -x build/attention-sim ]; then
     grid "simulator, copies late" SIM_ASYNC=late

@@ -25,7 +25,7 @@ cp -rp Makefile common tools reference "$copy"
 mkdir -p "$copy/build" "$copy/stages/01_small" "$copy/stages/02_next"
 cp -rp build/toolchain.mk build/flags build/host build/attention build/attention-sim \
     "$copy/build" || exit 1
-cp -p build/sass build/disassembler.mk "$copy/build" 2>/dev/null
+cp -p build/sass build/disassembler.mk build/simulator.mk "$copy/build" 2>/dev/null
 cp tools/test/small_kernel.cu "$copy/stages/01_small/kernel.cu"
 cd "$copy" || exit 1
 sed '1s,.*,// Stage 02: next,; s/a kernel that compiles quickly, for tests: /the second idea: /' \

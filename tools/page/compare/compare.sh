@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # make compare: two kernels beside each other on one page.
 # Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
-# Environment: LAB_RUN runs build/sass, NAV is put into the page's head. Times and counters are of
-# what can run here.
+# Environment: LAB_RUN runs build/sass, NAV is put into the page's head; where the simulator has a
+# compiler of its own, its kernels are in SIM_ROOT as those of the GPU are in KERNEL_ROOT. Times and
+# counters are of what can run here.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 from=$2 to=$3 output=$4
@@ -31,7 +32,8 @@ record() { # record ARGUMENT...: to $scratch/run and $scratch/record
 for name in from to; do
     library=${!name}
     rm -f "$scratch/record"
-    record "$@" DEVICE=sim FORMAT=json "$(dirname "$library")"
+    simulated=${library/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}
+    record "$@" DEVICE=sim FORMAT=json "$(dirname "$simulated")"
     cat "$scratch/run" >>"$scratch/runs"
     lab show FORMAT=json "'$library'" >"$scratch/sass" 2>/dev/null || echo null >"$scratch/sass"
     { printf '{"run":'; cat "$scratch/run"; printf ',"record":'; cat "$scratch/record"

@@ -4,7 +4,7 @@
 #   tools/page/site/markdown.sh OUTDIR
 #
 # cmark-gfm from PATH, else OUTDIR/bin/cmark-gfm: the same library in a Python package, fetched if
-# need be. What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
+# need be, and compared with the hashes of markdown.txt. What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 if [ $# -ne 1 ] || [ -z "$1" ]; then
@@ -18,14 +18,18 @@ if program=$(command -v cmark-gfm); then
 fi
 program=$(realpath -m "$1")/bin/cmark-gfm
 if [ ! -x "$program" ]; then
-    package=cmarkgfm==2024.11.20
-    echo "cmark-gfm was not found: fetching $package into $1" >&2
+    list=$(dirname "$0")/markdown.txt
+    echo "cmark-gfm was not found: fetching the Python package cmarkgfm into $1" >&2
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     if ! python3 -m pip install --quiet --no-input --disable-pip-version-check --only-binary :all: \
-        --target "$scratch/packages" "$package" >"$scratch/log" 2>&1; then
-        echo "make site needs cmark-gfm, and fetching it failed ($(tail -n 1 "$scratch/log")):" \
-            "install it, for example Debian's package cmark-gfm" >&2
+        --require-hashes --target "$scratch/packages" --requirement "$list" \
+        >"$scratch/log" 2>&1; then
+        reason=$(tail -n 1 "$scratch/log")
+        ! grep -q 'DO NOT MATCH THE HASHES' "$scratch/log" ||
+            reason="a wheel is not the one whose hash $list has"
+        echo "make site needs cmark-gfm, and fetching it failed ($reason): install it, for example" \
+            "Debian's package cmark-gfm" >&2
         exit 2
     fi
     mkdir -p "$scratch/bin"

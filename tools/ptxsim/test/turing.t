@@ -9,7 +9,7 @@ trap 'rm -f "$log"' EXIT
 count=0
 read -ra files <<<"${SIGNED:-$(echo build/sm_75/*/*.so)}"
 for file in "${files[@]}"; do
-    [[ $file == build/sm_75/* ]] || continue
+    [[ $file == */sm_75/* ]] || continue
     count=$((count + 1))
     variant=$(basename "$file" .so)
     IFS=_ read -r d type mask <<<"$variant"

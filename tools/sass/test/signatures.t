@@ -23,7 +23,7 @@ done <"$log"
 previous=''
 for folder in stages/[0-9][0-9]_*; do
     stage=$(basename "$folder")
-    file=build/sm_90a/$previous/d128_fp16_full.so
+    file=${files[0]%%/sm_*}/sm_90a/$previous/d128_fp16_full.so
     if [ -n "$previous" ] && [ -e "$file" ]; then
         mkdir -p "$scratch/$previous"
         cp "$folder/expect.sass" "$scratch/$previous/"

@@ -25,6 +25,7 @@ unset NVCC CUDA_HOME PYTHON TOOLCHAIN_SEARCH NVCC_CCBIN CUOBJDUMP NVDISASM
 mkdir -p "$copy/tools/toolchain" "$copy/bin" "$copy/empty"
 cp tools/toolchain/*.* "$copy/tools/toolchain/"
 mkdir -p "$copy/tools/ptxsim" && cp -r tools/ptxsim/cuda "$copy/tools/ptxsim/"
+mkdir "$copy/common" && cp common/attention.h "$copy/common/"
 real_path=$PATH
 
 # A PATH with what the scripts use and nothing else; g++ is there to be found, and to be removed.
@@ -87,7 +88,7 @@ pip() {
 case "\$*" in
 '-m pip --version') exit 0 ;;
 '-m pip install'*) pip "\$@" ;;
-'-c if True'*) echo numpy==2.2.6 ;;
+'-c import sys;'*) exit 0 ;;
 *) exit 1 ;;
 esac
 END
@@ -102,6 +103,14 @@ run() { # run [VARIABLE=VALUE]... COMMAND...: with the PATH above behind $front
 }
 tools() { run "$@" "$copy/tools/toolchain/toolchain.sh" "$copy/build/out.mk"; }
 wheels() { tools TOOLCHAIN_SEARCH=wheels; }
+# The trial for the simulator: the last argument of `attention-sim run` is the folder of a stage,
+# whose library is a script here.
+program "$copy/attention-sim" <<<'for folder; do :; done; exec "$folder/d128_fp16_full.so" "$@"'
+simulator() {
+    run "$@" "$copy/tools/toolchain/toolchain.sh" --simulator "$copy/attention-sim" \
+        "$copy/build/sim.mk"
+}
+simulates() { grep -sqxF -- "SIM_NVCC := $1" "$copy/build/sim.mk"; }
 says() { grep -qF -- "$1" "$log"; }
 wrote() { grep -sqxF -- "$1" "$copy/build/out.mk"; }
 one_line() { [ "$(wc -l <"$log")" -eq 1 ]; }
@@ -138,12 +147,15 @@ ok "in one line" [ "$(grep -c passing "$log")" -eq 1 ]
 toolkit twelve 12.2
 front=$copy/twelve/bin tools CUDA_HOME="$copy/home"
 ok "one of an older release that passes serves" wrote "NVCC := $copy/twelve/bin/nvcc"
-ok "the simulator, too" wrote "SIM_NVCC := $copy/twelve/bin/nvcc"
+front=$copy/twelve/bin simulator CUDA_HOME="$copy/home"
+ok "the simulator, too" simulates "$copy/twelve/bin/nvcc"
 # shellcheck disable=SC2016 # expanded in the toolkit
 toolkit plain 12.0 \
     'case $all in *compress-mode*) echo "nvcc fatal: Unknown option" >&2; exit 1; esac'
 front=$copy/plain/bin tools
-ok "one that has the older option is asked with that" wrote "SIM_PLAIN := --no-compress"
+ok "one that has the older option is asked with that" wrote "NVCC_PLAIN := --no-compress"
+front=$copy/plain/bin simulator
+ok "for the simulator, too" grep -qx "SIM_PLAIN := --no-compress" "$copy/build/sim.mk"
 front=$copy/headless/bin tools CUDA_HOME="$copy/home"
 ok "one without headers is passed over" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and why is said, too" says "without cuda_runtime.h"
@@ -169,6 +181,10 @@ ok "nothing was written in all that" nothing_written
 {
     toolkit squeezed 12.1 'sed -i /target/d $made'
     toolkit stranger 14.0 'echo __cudaBrandNew >>$made'
+    toolkit modern 14.1 'sed -i "2s/.*/echo ptxsim: no such opcode: frobnicate.b32; echo; exit 1/" $made'
+    toolkit wrong 14.2 'sed -i "2s/.*/echo 1 error of 128; exit 1/" $made'
+    toolkit endless 14.3 'sed -i "2s/.*/kill -STOP \$\$/" $made'
+    toolkit picky 13.1 'sed -i "2s/.*/[ \"\$*\" = \"run DEVICE=sim B=1 H=1 N=1 NKV=1 \${0%\/*}\" ]; exit/" $made'
     toolkit late 13.0 \
         'printf "#!/bin/sh\necho driver is insufficient; exit 1\n.target sm_90a\n" >$made'
 }
@@ -178,6 +194,30 @@ ok "and why is said, in a word" says "the simulator finds no PTX in what it make
 front=$copy/stranger/bin tools CUDA_HOME="$copy/home"
 ok "one whose code asks for more than the simulator has, too" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and the function is named" says "the simulator does not know __cudaBrandNew, which it uses"
+for name in squeezed stranger modern wrong; do
+    rm -f "$copy/build/sim.mk"
+    front=$copy/$name/bin simulator CUDA_HOME="$copy/home"
+    ok "$name: another compiler is the simulator's" simulates "$copy/home/bin/nvcc"
+    ok "and why is one line" [ "$(grep -c "^passing over $copy/$name/bin/nvcc: " "$log")" -eq 1 ]
+done
+front=$copy/modern/bin simulator CUDA_HOME="$copy/home"
+ok "what the simulator said is shown" \
+    says "does not run in the simulator: ptxsim: no such opcode: frobnicate.b32"
+front=$copy/wrong/bin simulator CUDA_HOME="$copy/home"
+ok "wrong results, too" says "does not run in the simulator: 1 error of 128"
+front=$copy/picky/bin simulator CUDA_HOME="$copy/home"
+ok "the small stage is run with a problem of one key" simulates "$copy/picky/bin/nvcc"
+sed -i 's/^readonly LAUNCH_SECONDS=60/readonly LAUNCH_SECONDS=1/' "$copy/tools/toolchain/toolchain.sh"
+front=$copy/endless/bin simulator CUDA_HOME="$copy/home"
+ok "one that never ends is given up" simulates "$copy/home/bin/nvcc"
+cp tools/toolchain/toolchain.sh "$copy/tools/toolchain/"
+front=$copy/modern/bin simulator NVCC="$copy/wrong/bin/nvcc" CUDA_HOME="$copy/home"
+ok "beside an NVCC for the GPU alone, too" simulates "$copy/home/bin/nvcc"
+rm -f "$copy/build/sim.mk"
+front=$copy/modern/bin simulator
+ok "no compiler for the simulator ends with 2" [ $status -eq 2 ]
+ok "and says so" says "There is no CUDA compiler"
+ok "and leaves no file" [ ! -e "$copy/build/sim.mk" ]
 
 # ---- The GPU's trial -----------------------------------------------------------------------------
 fresh
@@ -186,18 +226,25 @@ front=$copy/late/bin:$copy/card tools CUDA_HOME="$copy/home"
 ok "one whose stage does not run on the GPU is passed over" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and what the GPU said is shown" says "does not run on the GPU: driver is insufficient"
 ok "the stage is for that GPU" grep -q '^late: .*-arch=sm_75' "$copy/compiled"
+ok "without the functions of newer ones" grep -q '^late: .*-DTMA=0' "$copy/compiled"
+ok "with the library that the stages have" grep -q "^late: .*-L$copy/late/lib64" "$copy/compiled"
 front=$copy/squeezed/bin:$copy/card tools CUDA_HOME="$copy/home"
 ok "one that serves the GPU alone is taken for it" wrote "NVCC := $copy/squeezed/bin/nvcc"
-ok "and not for the simulator" [ "$(grep -c SIM_ "$copy/build/out.mk")" -eq 0 ]
-ok "which is said" says "another compiler is found when it is needed"
-front=$copy/squeezed/bin:$copy/card run CUDA_HOME="$copy/home" \
-    "$copy/tools/toolchain/toolchain.sh" --simulator "$copy/build/sim.mk"
-ok "that other one is found" grep -qx "SIM_NVCC := $copy/home/bin/nvcc" "$copy/build/sim.mk"
+front=$copy/squeezed/bin:$copy/card simulator CUDA_HOME="$copy/home"
+ok "and another for the simulator" simulates "$copy/home/bin/nvcc"
+# shellcheck disable=SC2016 # expanded when it runs
+toolkit second 13.0 'sed -i "2s/.*/echo on GPU \$CUDA_VISIBLE_DEVICES; exit 1/" $made'
+card 9.0 13.0
+front=$copy/second/bin:$copy/card tools GPU=3 CUDA_HOME="$copy/home"
+ok "the trial is on the GPU that is asked for" says "does not run on the GPU: on GPU 3"
+ok "a GPU of 9.0 gets the functions of 9.0" grep -q '^second: .*-arch=sm_90 -DTMA=1' "$copy/compiled"
 card 9.0 12.2
 front=$copy/late/bin:$copy/card tools
-ok "a driver that is too old for all: the simulator's trial" wrote "SIM_NVCC := $copy/late/bin/nvcc"
+ok "a driver that is too old for all: the simulator's trial" wrote "NVCC := $copy/late/bin/nvcc"
 ok "and both versions are said" \
     says "driver 535.104.05 runs CUDA 12.2 at most, while the one that can be fetched is 13.0"
+front=$copy/late/bin:$copy/card tools NVCC="$copy/late/bin/nvcc"
+ok "with an NVCC, too" wrote "NVCC := $copy/late/bin/nvcc"
 rm -r "$copy/card"
 fresh
 
@@ -225,10 +272,20 @@ ok "in one sentence" [ "$(grep -c . "$log")" -eq 2 ]
 ok "and leaves nothing" nothing_left
 ok "pip is told to compare" \
     grep -q -- '--require-hashes .*--requirement .*compiler.txt' "$copy/calls"
-for list in compiler disassembler; do
-    ok "$list.txt has two hashes for each wheel" awk '/==/ { n++ } /--hash=sha256:/ { n -= 0.5 }
-        END { exit n != 0 }' "tools/toolchain/$list.txt"
-done
+hashes() { # hashes FILE NAME=HASHES...: what pip may fetch, and how many hashes each has
+    diff <(awk '/==/ { sub(/==.*/, ""); name = $0 } /--hash=sha256:[0-9a-f]+/ { n[name]++ }
+        END { for (name in n) print name "=" n[name] }' "$1" | sort) \
+        <(printf '%s\n' "${@:2}" | sort) >"$log"
+}
+ok "each wheel of the compiler has two hashes" hashes tools/toolchain/compiler.txt \
+    nvidia-{cuda-nvcc,cuda-crt,nvvm,cuda-runtime,cuda-cccl}=2
+ok "and of the disassembler" hashes tools/toolchain/disassembler.txt \
+    nvidia-cuda-{cuobjdump,nvdisasm}=2
+ok "NumPy has two for each Python from 3.9 to 3.14" hashes tools/toolchain/numpy.txt numpy=12
+ok "cmark-gfm has two for each to 3.13" hashes tools/page/site/markdown.txt \
+    cmarkgfm=10 cffi=12 pycparser=1
+ok "no script has pip fetch without comparing" [ -z "$(grep -l 'pip install' -r tools reference \
+    --include=*.sh --include=*.py --include=*.mk | xargs grep -L -- --require-hashes)" ]
 python "$pip; kill \$PPID"
 wheels
 ok "a download that is broken off fails" [ $status -ne 0 ]
@@ -284,12 +341,19 @@ ok "no NumPy and no network ends with 2" [ $status -eq 2 ]
 ok "with pip's reason" says "ERROR: no matching distribution"
 ok "and the ways out" says "either install NumPy for $copy/bin/python3, or run this again"
 ok "and nothing is left" [ -z "$(ls -A "$copy/build")" ]
+python 'echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE FILE." >&2; exit 1'
+numpy_python
+ok "a NumPy that is another one ends with 2" [ $status -eq 2 ]
+ok "and its list is named" says "a wheel is not the one whose hash tools/toolchain/numpy.txt has"
+ok "and nothing is left of it" [ -z "$(ls -A "$copy/build")" ]
 python "mkdir -p \$folder"
 # shellcheck disable=SC2016 # expanded when it runs
 sed -i '2i[ -z "${PYTHONPATH:-}" ] || { echo 2.2.6; exit; }' "$copy/bin/python3"
 numpy_python
 ok "without ensurepip the packages go to a folder of ours" \
-    grep -q -- '--target .*build/python.*numpy==2.2.6' "$copy/calls"
+    grep -q -- '--target .*build/python' "$copy/calls"
+ok "and pip is told to compare" \
+    grep -q -- '--require-hashes --requirement .*/numpy.txt' "$copy/calls"
 ok "and its python3 is the answer" [ "$(tail -n 1 "$log")" = "$copy/build/python/bin/python3" ]
 rm "$copy/calls"
 numpy_python
