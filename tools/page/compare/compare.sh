@@ -58,7 +58,7 @@ fi
 mkdir -p "$(dirname "$output")"
 awk -v folder="$folder" -v page=shell.html -v title="$(name "$from") and $(name "$to")" \
     -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables body=$here/compare.html \
-        looks=$here/compare.css script=$here/script.txt" \
+        looks=$here/compare.css script=$here/compare.txt" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

@@ -53,7 +53,7 @@ mkdir -p "$(dirname "$output")"
 awk -v folder="$folder" -v page=shell.html -v title="$stage" \
     -v files="record=$scratch/record run=$scratch/run changed=$scratch/changed \
         source=$scratch/source sass=$scratch/sass body=$here/explore.html looks=$here/explore.css \
-        script=$here/script.txt" \
+        script=$here/explore.txt" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

@@ -4,7 +4,8 @@
 #   tools/page/site/markdown.sh OUTDIR
 #
 # cmark-gfm from PATH, else OUTDIR/bin/cmark-gfm: the same library in a Python package, fetched if
-# need be, and compared with the hashes of markdown.txt. What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
+# need be, and compared with the hashes of markdown.txt. What was found goes to stderr. Exit: 0, 2
+# if there is none to be had, 64 bad usage.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 if [ $# -ne 1 ] || [ -z "$1" ]; then
@@ -28,8 +29,8 @@ if [ ! -x "$program" ]; then
         reason=$(tail -n 1 "$scratch/log")
         ! grep -q 'DO NOT MATCH THE HASHES' "$scratch/log" ||
             reason="a wheel is not the one whose hash $list has"
-        echo "make site needs cmark-gfm, and fetching it failed ($reason): install it, for example" \
-            "Debian's package cmark-gfm" >&2
+        echo "make site needs cmark-gfm, and fetching it failed ($reason): install it, for" \
+            "example Debian's package cmark-gfm" >&2
         exit 2
     fi
     mkdir -p "$scratch/bin"

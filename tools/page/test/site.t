@@ -62,6 +62,9 @@ result $? "none asks for anything else" "$scratch/outside"
 dump "$PWD/build/site/index.html#find=wavefront" >"$scratch/document"
 [ "$(grep -o 'class="line"' "$scratch/document" | wc -l)" -ge 12 ]
 result $? "the chart has a line for each stage that was timed"
+perl -ne 'while (/<text x="720" y="([\d.]+)"/g) { $n++; $bad++ if $1 > 396.1 || $1 < $last + 13.9;
+    $last = $1 } END { exit(!$n || $bad) }' "$scratch/document"
+result $? "whose names are apart, and above the axis"
 grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
 result $? "the search finds a word of the glossary"
 # Two cards, and a second run of one of them.

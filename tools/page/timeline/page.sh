@@ -16,5 +16,5 @@ trap 'rm -rf "$scratch"' EXIT
 [ -n "$order" ] || { order=$scratch/order && echo null >"$order"; }
 awk -v folder="$folder" -v page=shell.html -v title="$title" \
     -v files="record=$record order=$order source=$scratch/source body=$here/timeline.html \
-        looks=$here/timeline.css script=$here/script.txt" -v nav="${NAV:-}" \
+        looks=$here/timeline.css script=$here/clock.txt" -v nav="${NAV:-}" \
     -f "$folder/inline.awk" >"$page" </dev/null
