@@ -102,8 +102,16 @@ PIPED = || { code=$$?; [ $$code -eq 141 ] || exit $$code; }
 $(NUMBERS:%=stage%): $(if $(filter-out stage%,$(MAKECMDGOALS)),,$(KERNELS) $(PROGRAMS))
 	@:
 
-run: $(KERNELS) $(PROGRAMS)
-	@build/attention run $(FORWARD) $(SELECTED_DIRS) $(PIPED)
+# In the simulator, where a stage needs no other, a first run begins with the first stage while
+# another make builds the rest.
+FIRST_RUN := $(if $(and $(SIM_ALONE),$(word 2,$(KERNELS))),$(if $(BUILD_ALONE)$(wildcard \
+    $(wordlist 2,99,$(KERNELS))),,yes))
+BUILD_OTHERS = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(MAKE) --no-print-directory $(filter -j1,\
+    $(MAKEFLAGS)) $(STAGE_GOALS) run BUILD_ALONE=yes $(MAKEOVERRIDES) & export BUILDING=$$!; \
+    trap 'kill $$BUILDING 2>/dev/null' EXIT;
+run: $(if $(FIRST_RUN),$(firstword $(KERNELS)),$(KERNELS)) $(PROGRAMS)
+	@$(if $(BUILD_ALONE),:,$(if $(FIRST_RUN),$(BUILD_OTHERS)) \
+	    build/attention run $(FORWARD) $(SELECTED_DIRS) $(PIPED)$(if $(FIRST_RUN),; wait $$BUILDING))
 
 grid fuzz repeat: $(ALL_KERNELS) $(PROGRAMS)
 	@build/attention $@ $(FORWARD) $(SELECTED_DIRS)

@@ -45,7 +45,7 @@ static int bench_input(const Options *options, const Device *device, const Cell 
     setup.init = input.init;
     setup.strength = input.strength;
     setup.regime = regime_name(cell->regime);
-    if (!run_problem(options, device, &setup, NULL, results, &error)) {
+    if (!run_problem(options, device, &setup, NULL, NULL, results, &error)) {
         show_shape(cell);
         show_input(&setup);
         fprintf(stderr, ": ");

@@ -116,7 +116,7 @@ static void print_counters(FILE *out, const Result *result) {
     print_ratio(out, 9, c->shared_load.units, c->shared_load.ideal_units);
 }
 
-static void print_head(FILE *out, const Device *device, int width) {
+void report_head(FILE *out, const Device *device, int width) {
     fprintf(out, "%-*s", width, "stage");
     if (device->simulated)
         fprintf(out, " %12s %10s %9s %9s %9s %9s %9s %7s", "instructions", "mma", "barriers",
@@ -127,34 +127,42 @@ static void print_head(FILE *out, const Device *device, int width) {
     fprintf(out, " %9s %9s\n", "error", "allowed");
 }
 
-void report_table(FILE *out, const Device *device, const Problem *problem, const Result results[],
-                  int count) {
-    const int width = name_width(results, count);
-    const Result *before = NULL;
-    print_head(out, device, width);
-    for (int i = 0; i < count; i++) {
-        const Result *result = &results[i];
-        fprintf(out, "%-*s", width, result->stage.name);
-        if (device->simulated) {
-            print_counters(out, result);
-        } else {
-            print_times(out, device, problem, result, before);
-            print_int(out, 5, result->resources.registers);
-        }
-        print_int(out, 7, result->resources.shared_bytes);
-        if (!device->simulated) print_int(out, 6, result->resources.spill_bytes);
-        if (result->checked)
-            fprintf(out, " %9.2e %9.2e", result->check.max_error, result->check.tolerance);
-        else
-            fprintf(out, " %9s %9s", "-", "-");
-        fprintf(out, "  %s%s%s\n", report_status(result->status), result->reason[0] ? ": " : "",
-                result->reason);
-        if (result->timed) before = result;
+void report_row(FILE *out, const Device *device, const Problem *problem, int width,
+                const Result *result, const Result *before) {
+    fprintf(out, "%-*s", width, result->stage.name);
+    if (device->simulated) {
+        print_counters(out, result);
+    } else {
+        print_times(out, device, problem, result, before);
+        print_int(out, 5, result->resources.registers);
     }
+    print_int(out, 7, result->resources.shared_bytes);
+    if (!device->simulated) print_int(out, 6, result->resources.spill_bytes);
+    if (result->checked)
+        fprintf(out, " %9.2e %9.2e", result->check.max_error, result->check.tolerance);
+    else
+        fprintf(out, " %9s %9s", "-", "-");
+    fprintf(out, "  %s%s%s\n", report_status(result->status), result->reason[0] ? ": " : "",
+            result->reason);
+}
+
+void report_foot(FILE *out, const Device *device) {
     if (device->simulated)
         fprintf(out,
                 "simulated PTX: instructions, mma and barriers per warp; sectors and wavefronts "
                 "per load request,\nglobal and shared, and how many times the ideal they are\n");
+}
+
+void report_table(FILE *out, const Device *device, const Problem *problem, const Result results[],
+                  int count) {
+    const int width = name_width(results, count);
+    const Result *before = NULL;
+    report_head(out, device, width);
+    for (int i = 0; i < count; i++) {
+        report_row(out, device, problem, width, &results[i], before);
+        if (results[i].timed) before = &results[i];
+    }
+    report_foot(out, device);
 }
 
 /* ---- JSON ---- */

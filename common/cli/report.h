@@ -10,9 +10,14 @@ void report_device(FILE *out, const Device *device);
 /* The problem and how much of it is compared with the oracle. */
 void report_problem(FILE *out, const TrialSetup *setup, const Rows *rows);
 
-/* One aligned table, one line a result. */
+/* One aligned table, one line a result. Or its parts, for lines that come one after the other: the
+ * first column has `width` characters; `before` is the last result that was timed, or NULL. */
 void report_table(FILE *out, const Device *device, const Problem *problem, const Result results[],
                   int count);
+void report_head(FILE *out, const Device *device, int width);
+void report_row(FILE *out, const Device *device, const Problem *problem, int width,
+                const Result *result, const Result *before);
+void report_foot(FILE *out, const Device *device);
 
 /* One JSON object on one line; what is absent is null. max_error and tolerance are those of O in
  * one row, rms_error that over all checked rows (check.h). regime: of a bench (regimes.h).

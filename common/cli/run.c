@@ -33,10 +33,20 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
     show_counters(options, result);
 }
 
+static int name_width(const Options *options) {
+    size_t width = sizeof "stage" - 1;
+    for (int i = 0; i < options->stage_count; i++) {
+        Stage stage;
+        stage_name(options->stages[i], &stage);
+        if (strlen(stage.name) > width) width = strlen(stage.name);
+    }
+    return (int)width;
+}
+
 bool run_problem(const Options *options, const Device *device, const TrialSetup *setup,
-                 FILE *heading, Result results[], Error *error) {
+                 FILE *heading, FILE *table, Result results[], Error *error) {
     Trial trial;
-    const int count = options->stage_count;
+    const int count = options->stage_count, width = name_width(options);
     memset(results, 0, (size_t)count * sizeof *results);
     progress("preparing inputs and oracle");
     const bool created = trial_create(setup, device, &trial, error);
@@ -44,7 +54,14 @@ bool run_problem(const Options *options, const Device *device, const TrialSetup 
     if (!created) return false;
     if (heading) report_problem(heading, setup, &trial.rows);
     fflush(NULL); /* before what the stages print on stderr */
-    for (int i = 0; i < count; i++) check_stage(options, &trial, options->stages[i], &results[i]);
+    if (table) report_head(table, device, width);
+    for (int i = 0; i < count; i++) {
+        check_stage(options, &trial, options->stages[i], &results[i]);
+        if (!table) continue;
+        progress_end();
+        report_row(table, device, &trial.problem, width, &results[i], NULL);
+    }
+    if (table) report_foot(table, device);
     progress("timing %d stages", count);
     if (!device->simulated) trial_time(&trial, results, count, setup->timing, stderr);
     progress_end();
@@ -76,9 +93,13 @@ int run_command(const Options *options, const Device *device) {
         return STATUS_SKIP;
     }
     report_device(text_stream(options), device);
-    if (!run_problem(options, device, &setup, text_stream(options), results, &error))
+    /* In the simulator a line of the table is all that a stage prints, unless more is asked for. */
+    const bool text = !options->json && options->counters == COUNTERS_TABLE;
+    const bool at_once = device->simulated && text;
+    if (!run_problem(options, device, &setup, text_stream(options), at_once ? stdout : NULL,
+                     results, &error))
         return error_exit(&error);
-    if (!options->json)
+    if (!options->json && !at_once)
         report_table(text_stream(options), device, &setup.problem, results, options->stage_count);
     for (int i = 0; options->json && i < options->stage_count; i++)
         report_json(stdout, device, &setup, &results[i]);

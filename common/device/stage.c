@@ -1,10 +1,13 @@
 #include "device/stage.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 void stage_name(const char *folder, Stage *stage) {
     size_t end = strlen(folder), start;
@@ -25,12 +28,21 @@ static bool find(void *library, const char *path, const char *symbol, void *targ
     return true;
 }
 
+/* While the process BUILDING runs, the make that builds the stages, a file may still come. */
+static void await(const char *path) {
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    const char *builder = getenv("BUILDING");
+    const pid_t process = builder ? (pid_t)strtol(builder, NULL, 10) : 0;
+    while (process > 0 && access(path, F_OK) != 0 && kill(process, 0) == 0) nanosleep(&pause, NULL);
+}
+
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error) {
     char variant[64], path[sizeof stage->folder + sizeof variant + 8];
     struct stat info;
     stage_name(folder, stage);
     problem_variant(problem, variant, sizeof variant);
     snprintf(path, sizeof path, "%s/%s.so", stage->folder, variant);
+    await(path);
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
         return error_set(error, STATUS_USAGE,
                          "%s: no such stage; allowed are folders of built "

@@ -30,7 +30,8 @@ typedef struct StageResources {
 void stage_name(const char *folder, Stage *stage);
 
 /* Loads the variant for the problem. A folder that is not there: STATUS_USAGE; a variant that is
- * not there or does not load: STATUS_FAIL. */
+ * not there or does not load: STATUS_FAIL. While make builds stages beside the program, as the
+ * environment's BUILDING says, it waits for the variant. */
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error);
 
 /* Of the simulator's PTX, registers and spills are not known. */

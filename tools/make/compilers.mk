@@ -18,15 +18,16 @@ ALSO_SIMULATED := test compare validate
 ON_DEVICE := run grid fuzz repeat sanitize tune timeline $(ALSO_SIMULATED)
 RUNNING := $(filter $(SIMULATED) $(ON_DEVICE),$(MAKECMDGOALS))
 ifneq ($(filter $(ON_DEVICE),$(RUNNING)),)
-NO_GPU := $(or $(filter sim,$(DEVICE)),$(shell nvidia-smi -L >/dev/null 2>&1 || echo none))
+NO_GPU := $(or $(filter sim,$(DEVICE)),$(DRIVER_TOO_OLD),$(shell \
+    nvidia-smi -L >/dev/null 2>&1 || echo none))
 endif
 SIM_ALONE := $(strip $(filter simulator,$(FOR)) $(if $(RUNNING),\
     $(if $(filter-out $(SIMULATED) $(if $(NO_GPU),$(ON_DEVICE)),$(RUNNING)),,yes)))
 GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
 SIM_ARCHS := $(if $(RUNNING),$(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s))))
 
-# The simulator has a compiler of its own if what the GPU's makes does not run there. The trial needs
-# the simulator, so build/simulator.mk comes when that is first needed, and is built.
+# The simulator has a compiler of its own if what the GPU's makes does not run there. The trial
+# needs the simulator, so build/simulator.mk comes when that is first needed, and is built.
 ifneq ($(CUDA_VERSION),)
 ifneq ($(SIM_ALONE)$(SIM_ARCHS)$(filter $(SIMULATED) $(ALSO_SIMULATED),$(RUNNING)),)
 include build/simulator.mk
@@ -37,10 +38,10 @@ build/simulator.mk: build/toolchain.mk \
 	@tools/toolchain/toolchain.sh --simulator build/attention-sim $@
 TWO_COMPILERS := $(if $(SIM_NVCC),$(if $(filter-out $(NVCC),$(SIM_NVCC)),yes))
 
-# KERNEL_ROOT has the kernels of the command: build/ those for the GPU, build/sim those that only the
-# simulator runs, PTX alone, because ptxas would be a third of the time. Where whole ones have been
-# built, these serve. With two compilers build/sim_whole has those of the simulator's, and SIM_ROOT
-# is where a command that runs on both finds what it simulates.
+# KERNEL_ROOT has the kernels of the command: build/ those for the GPU, build/sim those that only
+# the simulator runs, PTX alone, because ptxas would be a third of the time. Where whole ones have
+# been built, these serve. With two compilers build/sim_whole has those of the simulator's, and
+# SIM_ROOT is where a command that runs on both finds what it simulates.
 ifneq ($(TWO_COMPILERS)$(filter-out stage% clean run counters annotate \
     timeline,$(MAKECMDGOALS)),)
 WHOLE := yes

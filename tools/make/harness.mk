@@ -6,15 +6,18 @@ PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/me
 # What computes for long is compiled for speed: its loops become vectors.
 FAST := common/base/element.c common/truth/oracle.c common/truth/products.c tools/ptxsim/%
 build/host/%.o: %.c build/flags/host build/toolchain.mk
-	@mkdir -p $(@D); echo "cc    $<" >&2
+	@mkdir -p $(@D); $(call say,cc    $<)
 	@$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) $(HOST_FLAGS) -Icommon \
 	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@
+	@$(said)
 build/attention: $(HARNESS)
-	@echo "link  $@" >&2
+	@$(call say,link  $@)
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
+	@$(said)
 build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
-	@echo "link  $@" >&2
+	@$(call say,link  $@)
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(said)
 -include $(wildcard $(addprefix build/host/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/attention-sim)
 
@@ -24,6 +27,7 @@ TRUTH_SOURCES := $(foreach s,cli/library cli/regimes cli/options truth/init trut
     base/generator base/parallel base/error,common/$s.c)
 export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
-	@mkdir -p $(@D); echo "link  $@" >&2
+	@mkdir -p $(@D); $(call say,link  $@)
 	@$(CC) $(CFLAGS) -O3 $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
 	    -shared $(TRUTH_SOURCES) -lm -o $@
+	@$(said)

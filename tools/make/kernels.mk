@@ -4,16 +4,19 @@
 # depends on besides; the root if it is not KERNEL_ROOT.
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
-	@mkdir -p $$(@D); echo "nvcc  $2 $$* ($1)" >&2
+	@mkdir -p $$(@D); $$(call say,nvcc  $2 $$* ($1))
 	@$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) -MF $$(@:.so=.d) -MT $$@ \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
-	    $$(call macros,$$*,$1) $$< -o $$@ 2> >(tee $$(@:.so=.log) >&2)
-	@! grep -q '(C75' $$(@:.so=.log) || \
-	    { echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
-$(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+	    $$(call macros,$$*,$1) $$< -o $$@.new 2> >(tee $$(@:.so=.log) >&2) || \
+	    { rm -f $$@.new; exit 1; }
+	@! grep -q '(C75' $$(@:.so=.log) || { rm -f $$@.new; \
+	    echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
+	@mv $$@.new $$@; $$(said)
+$(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc \
+        build/toolchain.mk
 	@mkdir -p $$(@D)
-	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo -Icommon -ptx \
-	    -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
+	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
+	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
 endef
 comma := ,
 ptx_of = compute_$(1:sm_%=%)
@@ -21,16 +24,16 @@ code = code=$(if $(filter build/sim,$(KERNEL_ROOT)),$(ptx_of),[$1$(comma)$(ptx_o
 macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
          -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0) \
          -DTARGET_SM=$(patsubst %a,%,$(2:sm_%=%))
-$(foreach r,$(sort $(KERNEL_ROOT) $(SIM_ROOT)),$(foreach s,$(STAGES),\
+ROOTS := $(sort $(KERNEL_ROOT) $(SIM_ROOT))
+$(foreach r,$(ROOTS),$(foreach s,$(STAGES),\
     $(eval $(call kernel_rule,$(call arch_of,$s),$s,,$r))))
 ifdef KERNEL
 $(eval $(call remember,build/flags/$(SELECTED),$(KERNEL)))
-$(foreach r,$(sort $(KERNEL_ROOT) $(SIM_ROOT)),$(eval $(call kernel_rule,\
-    $(call arch_of,$(SELECTED)),work/$(SELECTED),\
+$(foreach r,$(ROOTS),$(eval $(call kernel_rule,$(call arch_of,$(SELECTED)),work/$(SELECTED),\
     $(KERNEL) common/attention.h build/flags/$(SELECTED),$r)))
 endif
 KERNELS := $(SELECTED_DIRS:%=%/$(VARIANT).so)
 # What the simulator runs of these, where a command runs kernels on both.
 simulated = $(patsubst $(KERNEL_ROOT)/%,$(SIM_ROOT)/%,$1)
 ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
--include $(wildcard $(addsuffix /*/*/*.d,$(sort $(KERNEL_ROOT) $(SIM_ROOT))))
+-include $(wildcard $(addsuffix /*/*/*.d,$(ROOTS)))

@@ -1,11 +1,11 @@
 # SASS lab: what the compiler made of the stages; no GPU is needed.
 SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
-SASS := $(call objects,tools/sass tools/sass/analysis tools/sass/limits \
-    tools/sass/commands)
+SASS := $(call objects,tools/sass tools/sass/analysis tools/sass/limits tools/sass/commands)
 LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
 build/sass: $(SASS) build/host/common/base/error.o
-	@echo "link  $@" >&2
+	@$(call say,link  $@)
 	@$(CC) -rdynamic $^ -ldl -lm -o $@
+	@$(said)
 build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
 	@mkdir -p $(@D)
 	@$(CC) -rdynamic $^ -ldl -lm -o $@

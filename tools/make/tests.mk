@@ -20,6 +20,7 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 # The program that makes mutants, for `make mutate` and its tests.
 MUTATE := $(call objects,tools/mutate)
 build/mutate: $(MUTATE) build/host/common/base/error.o
-	@echo "link  $@" >&2
+	@$(call say,link  $@)
 	@$(CC) $^ -o $@
+	@$(said)
 test: build/mutate

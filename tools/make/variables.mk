@@ -15,8 +15,13 @@ ifeq ($(MAKELEVEL)$(filter clean grade,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
+# What is being built: on a terminal one line, over which the next is written and which is gone when
+# that is done, in a log a line each.
+say = { [ -t 2 ] && printf '\033[K%s\r' '$1' || echo '$1'; } >&2
+said = [ ! -t 2 ] || printf '\033[K' >&2
+
 CC ?= gcc
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O2
 HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP
 NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none -MMD \
              -Icommon

@@ -153,7 +153,7 @@ printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
 PATH=$PWD/bin:$PATH run run -n
 ok "without a GPU they are PTX alone" says ",code=compute_80 "
 ok "in a folder of their own" \
-    grep -q "^build/attention run .* build/sim/sm_80/01_three_pass build/sim/" "$log"
+    grep -q " build/attention run .* build/sim/sm_80/01_three_pass build/sim/" "$log"
 PATH=$PWD/bin:$PATH run stage01 sass -n
 ok "machine code is made where it is asked for" builds 01_three_pass 80
 mkdir -p build/sm_80/01_three_pass && touch build/sm_80/01_three_pass/d128_fp16_full.so
@@ -213,7 +213,8 @@ beside planted BUGS=04_no_WAR
 ok "planted builds nothing with the GPU's" [ "$(grep -c '^/old/nvcc' "$log")" -eq 0 ]
 for command in sanitize grid bench profile tune sass; do
     beside stage01 $command
-    ok "$command on the GPU has nothing of the simulator's" [ "$(grep -c '^/new/nvcc' "$log")" -eq 0 ]
+    ok "$command on the GPU has nothing of the simulator's" \
+        [ "$(grep -c '^/new/nvcc' "$log")" -eq 0 ]
 done
 beside compare FROM=01 TO=02
 ok "compare has the GPU's kernels" old sm_75/02_coalesced
@@ -245,6 +246,14 @@ rm -r stages/06_later bin build/attention-sim build/disassembler.mk work
 run -j4 stage01 ARCH=sm_80
 ok "a stage builds, with -j" [ $? -eq 0 ]
 ok "one variant of it" [ "$(built)" -eq 1 ]
+if command -v script >/dev/null; then
+    touch stages/01_three_pass/kernel.cu
+    script -qec "make stage01 ARCH=sm_80" /dev/null >"$log" 2>&1
+    ok "on a terminal what is built is one line" grep -qF $'\033[Knvcc  01_three_pass' "$log"
+    ok "which is gone in the end" [ "$(tail -c 4 "$log")" = $'\r\033[K' ]
+else
+    for _ in 1 2; do ok "# SKIP there is no program script to make a terminal" true; done
+fi
 run stage01 ARCH=sm_80
 ok "built again: nothing to do" [ "$(grep -cE '^(nvcc|cc|link) ' "$log")" -eq 0 ]
 run stage01 ARCH=sm_80 CAUSAL=1 D=64
