@@ -3,7 +3,7 @@
 #
 #   tools/toolchain/toolchain.sh OUTFILE
 #       NVCC CUDA_INCLUDE CUDA_LIB CUDA_VERSION NVCC_PLAIN (its option that leaves PTX readable);
-#       CUOBJDUMP NVDISASM (empty where there are none)
+#       CUOBJDUMP NVDISASM (empty where there are none); DRIVER_TOO_OLD (yes, or empty)
 #   tools/toolchain/toolchain.sh --simulator PROGRAM OUTFILE
 #       SIM_NVCC SIM_PLAIN alone, fetched if missing: the compiler of what the simulator runs, which
 #       is PROGRAM, build/attention-sim
@@ -14,8 +14,9 @@
 # the card that there is, and the simulator if that runs the stage and finds its results right.
 # Before there is a simulator to ask, it is enough that what the compiler makes holds readable PTX
 # and asks for no function that the simulator lacks. The compiler is the first that passes the
-# trial, by the card if there is one: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then NVIDIA's wheels,
-# fetched by pip into build/cuda (about 105 MB; nothing outside build/ changes) and checked by hash.
+# trial, by the card if there is one: $NVCC, PATH, $CUDA_HOME/bin, /usr/local/cuda/bin, then
+# NVIDIA's wheels, fetched by pip into build/cuda (about 105 MB; nothing outside build/ changes) and
+# checked by hash.
 # Where the driver can run none of them, the compiler is one for the simulator.
 # The disassembler: beside that compiler, the same places, then its own wheels (5 MB).
 # TOOLCHAIN_SEARCH=wheels looks at the wheels only. PYTHON names the python3 whose pip is used.
@@ -134,8 +135,9 @@ search() {
         if [ -n "${NVCC:-}" ]; then
             take_compiler "$NVCC" && return
             [ $trial = try_reading ] || ! driver_is_too_old || return 1
-            [ $trial = try_running ] || fail "NVCC=$NVCC is not a CUDA compiler that can be used: name" \
-                "another, or leave NVCC unset to have one found."
+            [ $trial = try_running ] ||
+                fail "NVCC=$NVCC is not a CUDA compiler that can be used: name another, or leave" \
+                    "NVCC unset to have one found."
         fi
         take_compiler nvcc && return
         [ -n "${CUDA_HOME:-}" ] && take_compiler "$CUDA_HOME/bin/nvcc" && return
@@ -190,7 +192,7 @@ find_compiler() {
         say "No CUDA compiler here serves the GPU, and its driver $driver runs CUDA $driver_cuda" \
             "at most, while the one that can be fetched is $RELEASE: the stages run simulated" \
             "until there is a newer driver, or a CUDA Toolkit up to $driver_cuda on PATH."
-        card=''
+        too_old=yes
     fi
     search || fetch_compiler
 }
@@ -231,7 +233,8 @@ compile() {
     scratch+=("$folder")
     made=$folder/d128_fp16_full.so log=$folder/log
     for plain in --compress-mode=none --no-compress; do
-        "$nvcc" -std=c++17 -I"$root/common" $plain "$@" -o "$made" "$here/trial.cu" >"$log" 2>&1 && return
+        "$nvcc" -std=c++17 -I"$root/common" $plain "$@" -o "$made" "$here/trial.cu" \
+            >"$log" 2>&1 && return
         grep -qi 'unknown option' "$log" || break
     done
     reason="it cannot compile a small stage: $(complaint "$log")"
@@ -290,7 +293,7 @@ report_disassembler() {
 
 # What the last trial made and said; what the searches find.
 made='' log='' reason='' trial='' program=''
-card='' driver='' driver_cuda='' nvcc='' plain=''
+card='' driver='' driver_cuda='' too_old='' nvcc='' plain=''
 
 main() {
     if [ $# -eq 2 ] && [ "$1" = --disassembler ]; then
@@ -319,7 +322,8 @@ main() {
             found cuobjdump none "not found; fetched when a disassembly is first asked for"
         fi
         write "$1" NVCC "$nvcc" CUDA_INCLUDE "$include" CUDA_LIB "$lib" CUDA_VERSION "$version" \
-            NVCC_PLAIN "$plain" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm"
+            NVCC_PLAIN "$plain" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm" \
+            DRIVER_TOO_OLD "$too_old"
     else
         say "usage: tools/toolchain/toolchain.sh [--simulator PROGRAM|--disassembler] OUTFILE"
         exit 64

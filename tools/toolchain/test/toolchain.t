@@ -20,6 +20,8 @@ ok() { # ok DESCRIPTION COMMAND...
 
 copy=$(mktemp -d)
 log=$copy/log
+# shellcheck source=tools/toolchain/test/pretend.sh
+. tools/toolchain/test/pretend.sh
 trap 'rm -rf "$copy"' EXIT
 unset NVCC CUDA_HOME PYTHON TOOLCHAIN_SEARCH NVCC_CCBIN CUOBJDUMP NVDISASM
 mkdir -p "$copy/tools/toolchain" "$copy/bin" "$copy/empty"
@@ -33,76 +35,20 @@ for tool in bash basename cat chmod cp dirname env grep head ln mkdir mktemp mv 
     sort tail timeout tr uname; do
     ln -s "$(command -v "$tool")" "$copy/bin/$tool"
 done
-program() { # program FILE: an executable script with the standard input as its text
-    mkdir -p "$(dirname "$1")"
-    { echo '#!/bin/sh' && cat; } >"$1"
-    chmod +x "$1"
-}
 program "$copy/bin/g++" <<<'echo 12'
 
-# toolkit NAME RELEASE [COMPILE]: a toolkit whose nvcc answers as one does; compiling writes a file
-# that is a program which succeeds, and a library that the simulator can read; then it runs COMPILE,
-# with $made set to that file and $all to what nvcc was asked.
-toolkit() {
-    mkdir -p "$copy/$1/include" "$copy/$1/lib64"
-    touch "$copy/$1/include/cuda_runtime.h" "$copy/$1/lib64/libcudart.so"
-    program "$copy/$1/bin/nvcc" <<END
-case "\$*" in
---version) echo "Cuda compilation tools, release $2, V$2.1" ;;
---dryrun*) echo '#\$ TOP=$copy/$1/bin/..' >&2 ;;
-*)
-    echo "$1: \$*" >>'$copy/compiled'
-    all=\$*
-    while [ "\$1" != -o ]; do shift; done
-    made=\$2
-    printf '#!/bin/sh\nexit 0\n.target sm_90a\n__cudaRegisterFunction\n' >\$made
-    chmod +x \$made
-    ${3:-:}
-    ;;
-esac
-END
-}
-# card CAPABILITY CUDA: an nvidia-smi with such a GPU, whose driver runs CUDA up to this release.
-card() {
-    program "$copy/card/nvidia-smi" <<END
-case "\$*" in
-*compute_cap*) echo $1 ;;
-*driver_version*) echo 535.104.05 ;;
-*) echo "| Driver Version: 535.104.05   CUDA Version: $2     |" ;;
-esac
-END
-}
 # disassembler NAME RELEASE: its two programs beside the toolkit's nvcc.
 disassembler() {
     program "$copy/$1/bin/cuobjdump" <<<"echo release $2, V$2.1"
     program "$copy/$1/bin/nvdisasm" <<<"echo release $2, V$2.1"
 }
-# python [PIP]: a python3 without NumPy; "pip install --target FOLDER" runs PIP with $folder set.
-python() {
-    program "$copy/bin/python3" <<END
-echo "\$*" >>'$copy/calls'
-pip() {
-    while [ \$# -gt 0 ]; do [ "\$1" != --target ] || folder=\$2; shift; done
-    ${1:-:}
-}
-case "\$*" in
-'-m pip --version') exit 0 ;;
-'-m pip install'*) pip "\$@" ;;
-'-c import sys;'*) exit 0 ;;
-*) exit 1 ;;
-esac
-END
-}
-no_pip='echo "ERROR: no matching distribution found for that" >&2; exit 1'
-# A pip that has the compiler: it copies the toolkit called wheel, as the wheels would unpack.
-pip="mkdir -p \$folder/nvidia \$folder/a.dist-info; cp -r $copy/wheel \$folder/nvidia/cu13"
-
 run() { # run [VARIABLE=VALUE]... COMMAND...: with the PATH above behind $front
     status=0
     env PATH="${front:+$front:}$copy/bin" "$@" >"$log" 2>&1 || status=$?
 }
 tools() { run "$@" "$copy/tools/toolchain/toolchain.sh" "$copy/build/out.mk"; }
 wheels() { tools TOOLCHAIN_SEARCH=wheels; }
+# shellcheck disable=SC2016 # expanded when it runs
 # The trial for the simulator: the last argument of `attention-sim run` is the folder of a stage,
 # whose library is a script here.
 program "$copy/attention-sim" <<<'for folder; do :; done; exec "$folder/d128_fp16_full.so" "$@"'
@@ -130,12 +76,17 @@ disassembler home 13.2
 
 front=$copy/path/bin tools NVCC="$copy/named/bin/nvcc" CUDA_HOME="$copy/home"
 ok "NVCC comes first" wrote "NVCC := $copy/named/bin/nvcc"
+disassembler named 13.1
+front=$copy/home/bin tools NVCC="$copy/named/bin/nvcc" CUDA_HOME="$copy/home"
+ok "its own disassembler is before one on PATH" wrote "CUOBJDUMP := $copy/named/bin/cuobjdump"
+rm "$copy/named/bin/cuobjdump" "$copy/named/bin/nvdisasm"
 ok "with its own headers" wrote "CUDA_INCLUDE := $copy/named/include"
 ok "and its own library" wrote "CUDA_LIB := $copy/named/lib64"
 front=$copy/path/bin tools CUDA_HOME="$copy/home"
 ok "then PATH" wrote "NVCC := $copy/path/bin/nvcc"
 ok "the fragment has the release" wrote "CUDA_VERSION := 13.1"
 ok "the disassembler of CUDA_HOME serves it" wrote "CUOBJDUMP := $copy/home/bin/cuobjdump"
+ok "the small stage finds attention.h" grep -q -- "-I$copy/common .*/trial.cu" "$copy/compiled"
 ok "each tool found has a line" [ "$(grep -cE '^[a-z+]+ +[0-9.]+ +/' "$log")" -eq 5 ]
 tools CUDA_HOME="$copy/home"
 ok "then CUDA_HOME" wrote "NVCC := $copy/home/bin/nvcc"
@@ -144,6 +95,11 @@ ok "one that is too old is passed over" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and why is said" \
     says "passing over $copy/old/bin/nvcc: it cannot compile a small stage: nvcc fatal: Unsupported"
 ok "in one line" [ "$(grep -c passing "$log")" -eq 1 ]
+# shellcheck disable=SC2016 # expanded in the toolkit
+toolkit plainly 11.0 'case $all in *compress-mode*) echo "nvcc fatal: no such GPU" >&2 ;;
+    *) echo "nvcc fatal: Unknown option" >&2 ;; esac; exit 1'
+front=$copy/plainly/bin tools CUDA_HOME="$copy/home"
+ok "and it is what the first try lacked" says "small stage: nvcc fatal: no such GPU"
 toolkit twelve 12.2
 front=$copy/twelve/bin tools CUDA_HOME="$copy/home"
 ok "one of an older release that passes serves" wrote "NVCC := $copy/twelve/bin/nvcc"
@@ -156,6 +112,11 @@ front=$copy/plain/bin tools
 ok "one that has the older option is asked with that" wrote "NVCC_PLAIN := --no-compress"
 front=$copy/plain/bin simulator
 ok "for the simulator, too" grep -qx "SIM_PLAIN := --no-compress" "$copy/build/sim.mk"
+toolkit doubled 13.0 'exit 1'
+mkdir -p "$copy/link" && ln -s ../doubled/bin/nvcc "$copy/link/nvcc"
+rm -f "$copy/compiled"
+front=$copy/link tools CUDA_HOME="$copy/doubled"
+ok "one that fails is tried once, under whatever name" [ "$(grep -c doubled "$copy/compiled")" -eq 1 ]
 front=$copy/headless/bin tools CUDA_HOME="$copy/home"
 ok "one without headers is passed over" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and why is said, too" says "without cuda_runtime.h"
@@ -181,10 +142,12 @@ ok "nothing was written in all that" nothing_written
 {
     toolkit squeezed 12.1 'sed -i /target/d $made'
     toolkit stranger 14.0 'echo __cudaBrandNew >>$made'
-    toolkit modern 14.1 'sed -i "2s/.*/echo ptxsim: no such opcode: frobnicate.b32; echo; exit 1/" $made'
+    toolkit modern 14.1 \
+        'sed -i "2s/.*/echo ptxsim: no such opcode: frobnicate.b32; echo; exit 1/" $made'
     toolkit wrong 14.2 'sed -i "2s/.*/echo 1 error of 128; exit 1/" $made'
     toolkit endless 14.3 'sed -i "2s/.*/kill -STOP \$\$/" $made'
-    toolkit picky 13.1 'sed -i "2s/.*/[ \"\$*\" = \"run DEVICE=sim B=1 H=1 N=1 NKV=1 \${0%\/*}\" ]; exit/" $made'
+    toolkit picky 13.1 \
+        'sed -i "2s/.*/[ \"\$*\" = \"run DEVICE=sim B=1 H=1 N=1 NKV=1 \${0%\/*}\" ]; exit/" $made'
     toolkit late 13.0 \
         'printf "#!/bin/sh\necho driver is insufficient; exit 1\n.target sm_90a\n" >$made'
 }
@@ -207,7 +170,8 @@ front=$copy/wrong/bin simulator CUDA_HOME="$copy/home"
 ok "wrong results, too" says "does not run in the simulator: 1 error of 128"
 front=$copy/picky/bin simulator CUDA_HOME="$copy/home"
 ok "the small stage is run with a problem of one key" simulates "$copy/picky/bin/nvcc"
-sed -i 's/^readonly LAUNCH_SECONDS=60/readonly LAUNCH_SECONDS=1/' "$copy/tools/toolchain/toolchain.sh"
+sed -i 's/^readonly LAUNCH_SECONDS=60/readonly LAUNCH_SECONDS=1/' \
+    "$copy/tools/toolchain/toolchain.sh"
 front=$copy/endless/bin simulator CUDA_HOME="$copy/home"
 ok "one that never ends is given up" simulates "$copy/home/bin/nvcc"
 cp tools/toolchain/toolchain.sh "$copy/tools/toolchain/"
@@ -237,9 +201,15 @@ toolkit second 13.0 'sed -i "2s/.*/echo on GPU \$CUDA_VISIBLE_DEVICES; exit 1/" 
 card 9.0 13.0
 front=$copy/second/bin:$copy/card tools GPU=3 CUDA_HOME="$copy/home"
 ok "the trial is on the GPU that is asked for" says "does not run on the GPU: on GPU 3"
-ok "a GPU of 9.0 gets the functions of 9.0" grep -q '^second: .*-arch=sm_90 -DTMA=1' "$copy/compiled"
+ok "a GPU of 9.0 gets the functions of 9.0" \
+    grep -q '^second: .*-arch=sm_90 -DTMA=1' "$copy/compiled"
+card 8.9 13.0
+rm "$copy/compiled"
+front=$copy/path/bin:$copy/card tools
+ok "one of 8.9 does not" grep -q '^path: .*-arch=sm_89 -DTMA=0' "$copy/compiled"
 card 9.0 12.2
 front=$copy/late/bin:$copy/card tools
+ok "and that it is too old" wrote "DRIVER_TOO_OLD := yes"
 ok "a driver that is too old for all: the simulator's trial" wrote "NVCC := $copy/late/bin/nvcc"
 ok "and both versions are said" \
     says "driver 535.104.05 runs CUDA 12.2 at most, while the one that can be fetched is 13.0"
@@ -285,7 +255,8 @@ ok "NumPy has two for each Python from 3.9 to 3.14" hashes tools/toolchain/numpy
 ok "cmark-gfm has two for each to 3.13" hashes tools/page/site/markdown.txt \
     cmarkgfm=10 cffi=12 pycparser=1
 ok "no script has pip fetch without comparing" [ -z "$(grep -l 'pip install' -r tools reference \
-    --include=*.sh --include=*.py --include=*.mk | xargs grep -L -- --require-hashes)" ]
+    --include=*.sh --include=*.py --include=*.mk --exclude-dir=test |
+    xargs grep -L -- --require-hashes)" ]
 python "$pip; kill \$PPID"
 wheels
 ok "a download that is broken off fails" [ $status -ne 0 ]
@@ -295,6 +266,10 @@ mkdir -p "$copy/wheel/lib"
 touch "$copy/wheel/lib/libcudart.so.13"
 fresh
 python "$pip"
+mkdir -p "$copy/a folder" && cp -r "$copy/tools" "$copy/common" "$copy/a folder"
+run TOOLCHAIN_SEARCH=wheels "$copy/a folder/tools/toolchain/toolchain.sh" "$copy/a folder/out.mk"
+ok "in a folder with a blank nothing is fetched" [ $status -eq 2 -a ! -e "$copy/a folder/build" ]
+ok "and the message says what to do" says "move the checkout, or install the CUDA Toolkit"
 compiler=$copy/build/cuda/compiler-13.0.88
 toolkit wheel 13.0
 sed -i "s|TOP=.*'|TOP=$compiler'|" "$copy/wheel/bin/nvcc"
@@ -313,6 +288,11 @@ fresh
 front=$copy/home/bin run "$copy/tools/toolchain/toolchain.sh" --disassembler "$copy/build/out.mk"
 ok "the disassembler on PATH is found" wrote "NVDISASM := $copy/home/bin/nvdisasm"
 ok "and the fragment has nothing else" [ "$(wc -l <"$copy/build/out.mk")" -eq 2 ]
+disassembler twelve 12.4
+front=$copy/twelve/bin run CUDA_HOME="$copy/home" \
+    "$copy/tools/toolchain/toolchain.sh" --disassembler "$copy/build/out.mk"
+ok "one that is too old is passed over" wrote "NVDISASM := $copy/home/bin/nvdisasm"
+ok "and why is said" says "release 12.4, and 13.0 or newer is needed"
 fresh
 python "$no_pip"
 run TOOLCHAIN_SEARCH=wheels "$copy/tools/toolchain/toolchain.sh" --disassembler "$copy/build/out.mk"

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# `make run` in a clean clone on machines that lack something: an nvcc, Python, pip, the network, a
+# new driver. Compilers, pip and nvidia-smi only pretend, so it is what make does and says that is
+# tested. Catches: a message without a way out, one that is repeated, something half-made that is
+# left behind, a machine that could simulate and does not.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS NVCC CUDA_HOME PYTHON NVCC_CCBIN D DTYPE CAUSAL DEVICE ARCH FOR
+copy=$(mktemp -d)
+log=$copy/log
+trap 'rm -rf "$copy"' EXIT
+# shellcheck source=tools/toolchain/test/pretend.sh
+. tools/toolchain/test/pretend.sh
+count=0
+ok() { # ok DESCRIPTION COMMAND...
+    local description=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then echo "ok $count - $description"; else
+        echo "not ok $count - $description"
+        sed 's/^/# /' "$log"
+    fi
+}
+
+mkdir -p "$copy/clone" "$copy/bin"
+git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+    [ ! -f "$file" ] || printf '%s\0' "$file"
+done | xargs -0 cp --parents -t "$copy/clone"
+# A cc whose objects are empty and whose programs are scripts: one says how it was run, the other
+# runs the library of a stage, a script as well.
+program "$copy/bin/cc" <<'END'
+while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
+case $out in
+build/attention) printf '#!/bin/sh\necho "ran $*"\n' >$out ;;
+build/attention-sim)
+    printf '#!/bin/sh\nfor folder; do :; done\nexec "$folder/d128_fp16_full.so"\n' >$out ;;
+*) : >$out ;;
+esac
+chmod +x $out
+END
+program "$copy/bin/nvidia-smi" <<<'exit 9'
+toolkit wheel 13.0
+compiler=$copy/clone/build/cuda/compiler-13.0.88
+sed -i "s|TOP=.*'|TOP=$compiler'|" "$copy/wheel/bin/nvcc"
+rm -r "$copy/wheel/lib64"
+mkdir "$copy/wheel/lib" && touch "$copy/wheel/lib/libcudart.so.13"
+
+clean_clone() { rm -rf "$copy/clone/build" "$copy/compiled"; }
+# run [VARIABLE=VALUE]...: make stage01 stage12 run there, without the nvcc that may be here.
+run() {
+    status=0
+    (cd "$copy/clone" && env TOOLCHAIN_SEARCH=wheels PATH="$copy/bin:$PATH" "$@" \
+        make CC="$copy/bin/cc" stage01 stage12 run) >"$log" 2>&1 || status=$?
+}
+says() { grep -qF -- "$1" "$log"; }
+once() { [ "$(grep -cF -- "$1" "$log")" -eq 1 ]; }
+nothing_left() { [ -z "$(find "$copy/clone/build" -type f 2>/dev/null)" ]; }
+refused() { # refused WHAT REASON: exit 2, one sentence with the reason and both ways out
+    ok "$1: exit 2" [ $status -eq 2 ]
+    ok "$1: one sentence with the reason" once "and fetching it failed ($2"
+    ok "$1: a way out" says "install the CUDA Toolkit 13.0 or newer and put nvcc on PATH"
+    ok "$1: and another" says "run this again with a network and a python3 that has pip"
+    ok "$1: nothing is left behind" nothing_left
+}
+
+run PYTHON="$copy/none"
+refused "no nvcc and no python3" "$copy/none is not installed)"
+program "$copy/bin/python3" <<<'exit 1'
+run
+refused "no pip" "python3 has no pip)"
+python "$no_pip"
+run
+refused "no network" "pip on $(uname -s) $(uname -m) says: ERROR: no matching distribution"
+python 'echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE FILE." >&2; exit 1'
+run
+refused "another wheel" "a wheel is not the one whose hash tools/toolchain/compiler.txt has)"
+
+python "$pip"
+run
+ok "no nvcc and no GPU: it runs all the same" [ $status -eq 0 ]
+ok "in the simulator" says "build/sim/sm_80/01_three_pass build/sim/sm_90a/12_wgmma"
+ok "from PTX alone" [ "$(grep -c 'code=compute_.*stages/' "$copy/compiled")" -eq 2 ]
+ok "by the compiler that was fetched" once "$compiler/bin/nvcc (for the simulator)"
+ok "what is fetched is said, and its size" once "fetching NVIDIA's wheels, about 105 MB"
+rm "$copy/compiled"
+run
+ok "a second time nothing is fetched or compiled" [ $status -eq 0 -a ! -e "$copy/compiled" ]
+
+clean_clone
+card 9.0 12.2
+mv "$copy/card/nvidia-smi" "$copy/bin/"
+run
+ok "a driver that is too old: it runs all the same" [ $status -eq 0 ]
+ok "and says both versions, once" once \
+    "driver 535.104.05 runs CUDA 12.2 at most, while the one that can be fetched is 13.0"
+ok "in the simulator" says "build/sim/sm_90/01_three_pass build/sim/sm_90a/12_wgmma"
+run
+ok "a second time it says nothing of that" [ "$(grep -c 'CUDA 12.2' "$log")" -eq 0 ]
+
+clean_clone
+card 9.0 13.0
+mv "$copy/card/nvidia-smi" "$copy/bin/"
+run
+ok "a driver that is new enough: on the GPU" says "build/sm_90/01_three_pass build/sm_90a/12_wgmma"
+ok "with machine code" [ "$(grep -c 'code=\[sm_90.*stages/' "$copy/compiled")" -eq 2 ]
+echo "1..$count"
