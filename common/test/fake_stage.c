@@ -54,15 +54,16 @@ static void one_row(const AttentionProblem *p, const AttentionTensors *t, int in
     const uint16_t *K = (const uint16_t *)t->K + (size_t)kv * (size_t)p->seq_kv * HEAD_DIM;
     const uint16_t *V = (const uint16_t *)t->V + (size_t)kv * (size_t)p->seq_kv * HEAD_DIM;
     const int diagonal = row + p->seq_kv - p->seq_q - (BUG == BUG_MASK);
-    float O[HEAD_DIM] = {0}, m = -INFINITY, l = 0;
+    float O[HEAD_DIM] = {0}, m = -INFINITY, l = 0, q[HEAD_DIM], k[HEAD_DIM], v[HEAD_DIM];
+    elements_to_float(type, Q, HEAD_DIM, q);
     for (int j = 0; j < p->seq_kv && (!CAUSAL || j <= diagonal); j++) {
         float S = 0;
-        for (int c = 0; c < HEAD_DIM; c++)
-            S += element_to_float(type, Q[c]) * element_to_float(type, K[j * HEAD_DIM + c]);
+        elements_to_float(type, K + (size_t)j * HEAD_DIM, HEAD_DIM, k);
+        elements_to_float(type, V + (size_t)j * HEAD_DIM, HEAD_DIM, v);
+        for (int c = 0; c < HEAD_DIM; c++) S += q[c] * k[c];
         const float m_new = fmaxf(m, S * p->scale), rescale = expf(m - m_new);
         const float P = expf(S * p->scale - m_new);
-        for (int c = 0; c < HEAD_DIM; c++)
-            O[c] = O[c] * rescale + P * element_to_float(type, V[j * HEAD_DIM + c]);
+        for (int c = 0; c < HEAD_DIM; c++) O[c] = O[c] * rescale + P * v[c];
         l = l * rescale + (BUG == BUG_LSE && j == 1 ? 0 : P);
         m = m_new;
     }

@@ -4,7 +4,8 @@ shell of its own as a notebook runs them, in a fresh clone of what is here.
 
 Catches: a command that has changed its name or fails, a grade that is not full, an answer that the
 text gives and the counters do not, Python of ours in a cell, outputs that were committed. The
-clone has no kernels and no programs; the tool-chain's description is copied to it."""
+clone has no kernels and no programs; the tool-chain's description and the object files of the
+programs are copied to it: that they compile, the run of the tests has shown."""
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -48,11 +50,18 @@ def shell(text, folder, repository):
 
 
 def provision(folder):
-    """The tool-chain as it was found here, so that nothing is fetched twice."""
-    (folder / "flash/build").mkdir(parents=True, exist_ok=True)
-    for name in ("toolchain.mk", "simulator.mk", "disassembler.mk"):
-        if (ROOT / "build" / name).exists():
-            shutil.copy(ROOT / "build" / name, folder / "flash/build" / name)
+    """The tool-chain as it was found here, so that nothing is fetched twice, and the object files,
+    all of one time: later than the sources of the clone."""
+    build = folder / "flash/build"
+    for name in ("toolchain.mk", "simulator.mk", "disassembler.mk", "flags/host", "host"):
+        for source in [ROOT / "build" / name, *(ROOT / "build" / name).rglob("*")]:
+            if source.is_file():
+                copy = build / source.relative_to(ROOT / "build")
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, copy)
+    now = time.time()
+    for copy in build.rglob("*"):
+        os.utime(copy, (now, now))
 
 
 def main():
