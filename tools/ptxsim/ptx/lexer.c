@@ -34,13 +34,12 @@ static void skip_block_comment(Lexer *lexer) {
 /* Moves over blanks and comments. */
 static void skip(Lexer *lexer) {
     while (lexer->at < lexer->end) {
+        const bool slash = *lexer->at == '/';
         if (isspace((unsigned char)*lexer->at)) {
             if (*lexer->at++ == '\n') lexer->line++;
-        } else if (*lexer->at != '/') {
-            return;
-        } else if (at_text(lexer, "//")) {
+        } else if (slash && at_text(lexer, "//")) {
             lexer_skip_line(lexer);
-        } else if (at_text(lexer, "/*")) {
+        } else if (slash && at_text(lexer, "/*")) {
             skip_block_comment(lexer);
         } else {
             return;
