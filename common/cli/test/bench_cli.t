@@ -7,7 +7,6 @@
 
 build 01_none 12_unsupported || { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
-small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
 run attention bench SEQS=1 REPS=1 INIT=sink STRENGTH=30 D=128 01_none 12_unsupported
 exits 0 "bench" 'd128_fp16_causal seq     1  sink 30 0.002237 SKIP' '"tflops":0.00223696213,' \
