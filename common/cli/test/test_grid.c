@@ -11,7 +11,7 @@ enum { LENGTHS = 1024, GROUPS = 16 };
 
 /* What occurred, of one variant. */
 typedef struct Seen {
-    int cases;
+    int cases, invalid;
     bool init[INITS];
     bool batch[4], group[GROUPS], grouped_heads, scaled_down, scaled_up;
     bool with_lse, without_lse;
@@ -31,8 +31,10 @@ static bool see(const TrialSetup *setup, void *unused) {
     const AttentionProblem *s = &p->shape;
     Seen *of = &seen[variant_of(p)];
     const float scale = s->scale / problem_scale(p->d);
+    Error error;
     (void)unused;
     of->cases++;
+    of->invalid += !problem_check(p, &error);
     of->init[setup->init] = true;
     if (s->batch < 4) of->batch[s->batch] = true;
     if (s->heads / s->kv_heads < GROUPS) of->group[s->heads / s->kv_heads] = true;
@@ -75,6 +77,7 @@ static void check_both(const char *grid, const int lengths[], int count) {
         EVERY(seen[v].init[i], "%s: INIT=%s in every variant", grid, init_name((Init)i));
     for (int b = 1; b <= 3; b++) EVERY(seen[v].batch[b], "%s: batch %d", grid, b);
     for (int g = 1; g <= 4; g++) EVERY(seen[v].group[g], "%s: groups of %d heads", grid, g);
+    EVERY(seen[v].invalid == 0, "%s: every case is a problem", grid);
     EVERY(seen[v].grouped_heads, "%s: groups with several KV heads", grid);
     EVERY(seen[v].scaled_down && seen[v].scaled_up, "%s: smaller and larger scales", grid);
     EVERY(seen[v].with_lse && seen[v].without_lse, "%s: with and without LSE", grid);

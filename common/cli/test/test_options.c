@@ -132,6 +132,13 @@ static void good_values(void) {
 }
 
 static void strengths(void) {
+    static char *const edges[] = {"STRENGTH=0.001", "STRENGTH=1000000"};
+    for (int i = 0; i < 2; i++) {
+        Options edge;
+        Error none;
+        ok(options_parse(2, (char *[]){"INIT=sink", edges[i]}, &edge, &none), "%s", edges[i]);
+    }
+
     Options options;
     Error error;
     InputChoice one;

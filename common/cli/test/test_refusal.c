@@ -15,6 +15,13 @@ static const char *other_device(const AttentionProblem *p, int capability) {
     return capability == 90 ? NULL : "needs compute capability 9.0";
 }
 
+static int alone; /* the compute capability of the one device that runs it */
+
+static const char *one_device(const AttentionProblem *p, int capability) {
+    (void)p;
+    return capability == alone ? NULL : "needs another";
+}
+
 static const char *any_device(const AttentionProblem *p, int capability) {
     (void)p, (void)capability;
     return "no";
@@ -56,6 +63,18 @@ int main(void) {
        "nor 2^31 rows of 64 elements");
     ok(asked(many_blocks, problem_of(1 << 12, 1 << 12, 1 << 10, 64), 90) == STATUS_SKIP,
        "2^34 rows, which may be 2^31 blocks, may be");
+    static const int devices[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+    for (int i = 0; i < 12; i++) {
+        alone = devices[i];
+        ok(asked(one_device, small, 70) == STATUS_SKIP, "there is a device of %d", alone);
+    }
+    const double most = 16.0 * 2 * 33 * 64 + (1 << 20);
+    ok(!workspace_excessive(&small, (size_t)most) && workspace_excessive(&small, (size_t)most + 1),
+       "S and P in fp32 and a MiB are not excessive, a byte more is");
+    const Problem wide = problem_of(1, 2, 33, 400);
+    const double wider = 16.0 * 2 * 33 * 400 + (1 << 20);
+    ok(!workspace_excessive(&wide, (size_t)wider) && workspace_excessive(&wide, (size_t)wider + 1),
+       "with many keys S is larger than O");
     ok(!workspace_excessive(&small, 16 * 2 * 33 * 64), "S and P fit into a workspace");
     ok(workspace_excessive(&small, 2 << 20), "more is excessive");
     return done_testing();

@@ -17,6 +17,36 @@ static const char *json_of(const Device *device, const Result *result) {
     return text;
 }
 
+/* What repeats a run: all of it, and what is not the usual. */
+static void repeating(void) {
+    TrialSetup setup = {.problem = {{4, 16, 2, 100, 200, 0.125f}, 64, TYPE_BF16, true},
+                        .init = INIT_RAMP,
+                        .seed = 12345678901,
+                        .lse = true,
+                        .runs = 1};
+    const Rows rows = {.count = 3, .total = 6400};
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    report_problem(out, &setup, &rows);
+    setup.init = INIT_PEAKED;
+    setup.lse = false;
+    setup.problem.shape.scale = 0.5f;
+    setup.runs = 2;
+    report_arguments(out, &setup);
+    setup.strength = 7.5;
+    report_arguments(out, &setup);
+    fclose(out);
+    is_text(text,
+            "problem  B=4 H=16 HKV=2 N=100 NKV=200 D=64 CAUSAL=1 DTYPE=bf16 INIT=ramp "
+            "SEED=12345678901 LSE=1, 0.2466 GFLOP\n"
+            "checked  3 of 6400 rows\n"
+            "B=4 H=16 HKV=2 N=100 NKV=200 D=64 CAUSAL=1 DTYPE=bf16 INIT=peaked STRENGTH=3 "
+            "SEED=12345678901 LSE=0 SCALE=0.5 RUNS=2"
+            "B=4 H=16 HKV=2 N=100 NKV=200 D=64 CAUSAL=1 DTYPE=bf16 INIT=peaked STRENGTH=7.5 "
+            "SEED=12345678901 LSE=0 SCALE=0.5 RUNS=2",
+            "the arguments that repeat a run");
+}
+
 static void full_object(void) {
     const Device device = {.name = "A \"GPU\"\\\n", .simulated = true, .peak_gb_s = 10};
     const Counters counters = {.warp_instructions = 1,
@@ -127,6 +157,7 @@ static void arguments(void) {
 }
 
 int main(void) {
+    repeating();
     full_object();
     empty_object();
     table();

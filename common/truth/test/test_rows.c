@@ -55,6 +55,11 @@ int main(void) {
     rows_free(&again);
     rows_free(&rows);
 
+    p = make(1, 2, 16, 2000000000); /* as many rows as there are edges */
+    rows_choose(&p, 1, 1e3, &rows, &error);
+    ok(rows.count == 32, "32 rows are all compared, whatever they cost");
+    rows_free(&rows);
+
     p = make(1, 1, 1, 2000000000);
     rows_choose(&p, 1, 1e3, &rows, &error);
     ok(rows.count == 1, "at least the edges, whatever they cost");

@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
-# A compiler that does nothing twice: what the same preprocessed text and the same flags gave before
-# is copied. Tests that build the harness anew for each mutant take it as their CC.
+# A compiler that does nothing twice: what the same file of C and the same flags gave before is
+# copied. Tests that build the harness anew for each mutant take it as their CC.
 #
-# Environment: COMPILER, the compiler; KEPT, the folder of what it gave.
+# Environment: COMPILER, the compiler; KEPT, the folder of what it gave, which is another one for
+# other headers.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
-flags=() output='' kind=link
+output='' sources=() flags=()
 for ((i = 1; i <= $#; i++)); do
     case ${!i} in
         -o) i=$((i + 1)) && output=${!i} ;;
-        *.c) flags+=("${!i}") && kind=compile ;;
+        *.c) flags+=("${!i}") && sources+=("${!i}") ;;
         *) flags+=("${!i}") ;;
     esac
 done
-[ $kind = compile ] || exec "$COMPILER" "$@"
+if [ ${#sources[@]} -eq 0 ] || [ -z "$output" ]; then exec "$COMPILER" "$@"; fi
 
-text=$("$COMPILER" "${flags[@]}" -E 2>/dev/null) || exec "$COMPILER" "$@"
+key=$({ echo "${flags[*]}" && cat "${sources[@]}"; } | sha256sum)
 # shellcheck disable=SC2153 # two names
-kept=$KEPT/$(printf '%s\n' "${flags[@]}" "$text" | sha256sum | cut -c1-32)
+kept=$KEPT/${key%% *}
 if [ ! -e "$kept" ]; then
     mkdir -p "$KEPT" && new=$(mktemp "$KEPT/XXXXXX") || exit 1
     "$COMPILER" "${flags[@]}" -o "$new" || { rm -f "$new"; exit 1; }

@@ -49,8 +49,12 @@ make_tree() {
 # run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has none.
 # What it compiles is kept, see compiler.sh.
 run_script() {
+    local headers
+    headers=$(find -L "$scratch/tree/common" -name '*.h' -print0 | sort -z | xargs -0 cat |
+        sha256sum | cut -c1-16)
     (
-        export COMPILER=${CC:-cc} KEPT=$PWD/build/mutants/compiled CC=$PWD/$place/compiler.sh
+        export COMPILER=${CC:-cc} KEPT=$PWD/build/mutants/compiled/$headers
+        export CC=$PWD/$place/compiler.sh
         cd "$scratch/tree" && timeout -k 5 300 bash "$1"
     ) 2>/dev/null </dev/null | grep -m 1 -E '^not ok|^1\.\.' >"$log"
     grep -q '^1\.\.' "$log"

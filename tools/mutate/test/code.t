@@ -66,7 +66,7 @@ ok "none of another house" [ "$(owners tools/sass tools/sass/analysis/flow.c)" =
 # ---- A compiler that does nothing twice ----------------------------------------------------------
 cat >"$work/compiler" <<'END'
 #!/bin/bash
-[[ " $* " == *' -E '* ]] || echo once >>"$CALLS"
+echo once >>"$CALLS"
 exec cc "$@"
 END
 chmod +x "$work/compiler"

@@ -147,8 +147,18 @@ static void test_never_written(void) {
         }
 }
 
+/* Nobody may rely on what memory holds that is new: it is NaN in every type. */
+static void test_fresh(void) {
+    const uint8_t *memory = memory_allocate(300);
+    int other = 0;
+    for (int i = 0; memory && i < 300; i++) other += memory[i] != 0xff;
+    ok(memory && other == 0, "new memory is full of NaN");
+    memory_release((void *)(uintptr_t)memory);
+}
+
 int main(void) {
     test_edges();
+    test_fresh();
     test_reports();
     test_never_written();
     return done_testing();

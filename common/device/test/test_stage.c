@@ -1,0 +1,138 @@
+/* A stage's names and resources, and one launch of it, on the fake runtime. Catches: a name or a
+ * number that is taken from elsewhere in the path, resources that are not the largest of the
+ * kernels, a launch that fails in silence, memory that it keeps. */
+#include "device/stage.h"
+#include "device/stage_launch.h"
+#include "test/fake_runtime.h"
+#include "test/tap.h"
+
+#include <stdlib.h>
+
+static void names(void) {
+    static const struct {
+        const char *folder, *name;
+        int number;
+    } of[] = {{"build/sm_80/07_swizzle", "07_swizzle", 7},
+              {"07_swizzle///", "07_swizzle", 7},
+              {"/16_persistent", "16_persistent", 16},
+              {"a/mine", "mine", 0},
+              {"a/_mine", "_mine", 0},
+              {"a/12mine", "12mine", 0},
+              {"a/7", "7", 0},
+              {"/", "", 0},
+              {"x", "x", 0},
+              {"", "", 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        Stage stage;
+        stage_name(of[i].folder, &stage);
+        is_text(stage.name, of[i].name, of[i].folder);
+        is_int(stage.number, of[i].number, "its number");
+    }
+    Stage stage;
+    stage_name("a/07_b//", &stage);
+    is_text(stage.folder, "a/07_b", "the folder, without what ends it");
+    stage_name("/", &stage);
+    is_text(stage.folder, "/", "but for the first of all");
+    ok(!stage.library, "nothing is open");
+}
+
+static void opening(void) {
+    const Problem p = {{1, 1, 1, 1, 1, 1}, 64, TYPE_BF16, true};
+    Stage stage;
+    Error error;
+    ok(!stage_open("none/01_none", &p, &stage, &error) && error.status == STATUS_USAGE,
+       "no such folder: %s", error.text);
+    ok(!stage_open("Makefile", &p, &stage, &error) && error.status == STATUS_USAGE,
+       "a file is none");
+    ok(!stage_open("common/", &p, &stage, &error) && error.status == STATUS_FAIL, "no variant");
+    is_text(error.text, "common/d64_bf16_causal.so is not there: the stage's variant is not built",
+            "is said");
+    is_text(stage.name, "common", "of a stage with a name");
+}
+
+static void resources(void) {
+    static const int function;
+    const AttentionKernel none[] = {{NULL, NULL, 0, 0}};
+    const AttentionKernel kernels[] = {
+        {"a", &function, 128, 500}, {"b", &function, 256, 100}, {NULL, NULL, 0, 0}};
+    Stage stage = {.kernels = none};
+    StageResources r = stage_resources(&stage, false);
+    ok(r.registers == -1 && r.threads == -1 && r.shared_bytes == -1 && r.spill_bytes == -1,
+       "of no kernel nothing is known");
+    stage.kernels = kernels;
+    r = stage_resources(&stage, false);
+    ok(r.registers == 40 && r.threads == 256 && r.shared_bytes == 1524 && r.spill_bytes == 0,
+       "the largest of each: %d %d %d %d", r.registers, r.threads, r.shared_bytes, r.spill_bytes);
+    r = stage_resources(&stage, true);
+    ok(r.registers == -1 && r.spill_bytes == -1 && r.threads == 256 && r.shared_bytes == 1524,
+       "PTX has no registers, so no spills");
+    fake_fault();
+    r = stage_resources(&stage, false);
+    ok(r.registers == -1 && r.threads == 256 && r.shared_bytes == -1, "none where nobody answers");
+    cudaDeviceReset();
+}
+
+/* ---- One launch ------------------------------------------------------------------------------ */
+
+static const char *memory;
+static cudaError_t result;
+static bool leaves_error;
+static cudaStream_t given;
+
+static cudaError_t launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+                          cudaStream_t stream) {
+    (void)p, (void)t, (void)workspace;
+    given = stream;
+    if (memory) setenv("FAKE_MEMORY", memory, 1);
+    if (leaves_error) fake_error();
+    return result;
+}
+
+static const char *launched(bool simulated) {
+    static Error error;
+    static const Stage stage = {.launch = launch};
+    static const Problem problem;
+    static const AttentionTensors tensors;
+    Device device;
+    device_open(0, &device, &error);
+    device.limit = 1;
+    device.simulated = simulated;
+    error = (Error){.status = STATUS_PASS};
+    setenv("FAKE_MEMORY", "1000", 1);
+    const bool done = launch_whole(&stage, &problem, &tensors, NULL, &device, &error);
+    if (done != (error.status == STATUS_PASS)) return "a status that is not the result";
+    return done ? "" : error.status == STATUS_SKIP ? "skipped" : error.text;
+}
+
+static void launches(void) {
+    is_text(launched(false), "", "a launch");
+    ok(given == device_stream() && given, "on the device's stream");
+    leaves_error = true;
+    is_text(
+        launched(true),
+        "attention_launch returned no error, but left one behind: cudaErrorInvalidValue (a fake "
+        "error)",
+        "one that leaves an error");
+    leaves_error = false;
+    result = cudaErrorInvalidValue;
+    is_text(launched(false), "attention_launch: cudaErrorInvalidValue (a fake error)",
+            "one that fails");
+    result = cudaErrorLaunchTimeout;
+    is_text(launched(true), "skipped", "one that is too large to simulate");
+    is_text(launched(false), "attention_launch: cudaErrorUnknown (a fake error)",
+            "but not on a GPU");
+    result = cudaSuccess;
+    memory = "900";
+    is_text(launched(true),
+            "its launch changed the free memory of the device, from 1000 to 900 bytes",
+            "one that keeps memory");
+    is_text(launched(false), "", "which nobody can count on a GPU");
+}
+
+int main(void) {
+    names();
+    opening();
+    resources();
+    launches();
+    return done_testing();
+}
