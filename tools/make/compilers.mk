@@ -12,9 +12,10 @@ build/toolchain.mk: tools/toolchain/toolchain.sh
 	@tools/toolchain/toolchain.sh $@
 
 # Some commands run kernels in the simulator alone, others there as well or where there is no GPU.
-# FOR=simulator is what grade gives to the makes that it starts.
+# FOR=simulator is what grade gives to the makes that it starts. Without a GPU validate only says so.
 SIMULATED := counters annotate explore site grade mutate planted check-sass limits
-ALSO_SIMULATED := test compare validate
+ALSO_SIMULATED := test compare $(if $(filter validate,$(MAKECMDGOALS)),$(shell \
+    nvidia-smi -L >/dev/null 2>&1 && echo validate))
 ON_DEVICE := run grid fuzz repeat sanitize tune timeline $(ALSO_SIMULATED)
 RUNNING := $(filter $(SIMULATED) $(ON_DEVICE),$(MAKECMDGOALS))
 ifneq ($(filter $(ON_DEVICE),$(RUNNING)),)

@@ -238,6 +238,10 @@ PATH=$PWD/bin:$PATH run -n run
 ok "and one is where it does not" says "asked --simulator"
 PATH=$PWD/bin:$PATH run -n stage01 sass
 ok "nor for machine code" [ "$(grep -c asked "$log")" -eq 0 ]
+printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
+PATH=$PWD/bin:$PATH run stage01 validate
+ok "nor for what needs a GPU and has none" [ "$(grep -c asked "$log")" -eq 0 ]
+ok "which is all that is said" says "validate needs a GPU, and nvidia-smi finds none"
 cp "$root/tools/toolchain/toolchain.sh" tools/toolchain/
 mv build/one.mk build/toolchain.mk && mv build/one_sim.mk build/simulator.mk
 touch build/toolchain.mk && touch build/simulator.mk
