@@ -12,7 +12,8 @@ build/toolchain.mk: tools/toolchain/toolchain.sh
 	@tools/toolchain/toolchain.sh $@
 
 # Some commands run kernels in the simulator alone, others there as well or where there is no GPU.
-# FOR=simulator is what grade gives to the makes that it starts. Without a GPU validate only says so.
+# FOR=simulator is what grade gives to the makes that it starts. Without a GPU validate only says
+# so.
 SIMULATED := counters annotate explore site grade mutate planted check-sass limits
 ALSO_SIMULATED := test compare $(if $(filter validate,$(MAKECMDGOALS)),$(shell \
     nvidia-smi -L >/dev/null 2>&1 && echo validate))

@@ -116,7 +116,8 @@ toolkit doubled 13.0 'exit 1'
 mkdir -p "$copy/link" && ln -s ../doubled/bin/nvcc "$copy/link/nvcc"
 rm -f "$copy/compiled"
 front=$copy/link tools CUDA_HOME="$copy/doubled"
-ok "one that fails is tried once, under whatever name" [ "$(grep -c doubled "$copy/compiled")" -eq 1 ]
+ok "one that fails is tried once, under whatever name" \
+    [ "$(grep -c doubled "$copy/compiled")" -eq 1 ]
 front=$copy/headless/bin tools CUDA_HOME="$copy/home"
 ok "one without headers is passed over" wrote "NVCC := $copy/home/bin/nvcc"
 ok "and why is said, too" says "without cuda_runtime.h"
