@@ -106,7 +106,7 @@ const timeline = {
   timeAt(x) { return this.from + (x - GUTTER) / this.width * (this.to - this.from); },
 
   resize() {
-    const tracks = document.getElementById('tracks'), most = Math.round(0.36 * innerHeight);
+    const tracks = document.getElementById('tracks'), most = Math.round(0.38 * innerHeight);
     tracks.style.height = `${Math.min(this.height, most)}px`;
     const box = tracks.clientWidth;
     this.pixels = window.devicePixelRatio || 1;
