@@ -49,6 +49,11 @@ static bool overlaps(const WarpSpans *warp, int64_t cycles) {
     return clock_of(&warp->stamps[0]) < cycles && clock_of(&warp->stamps[warp->count - 1]) > 0;
 }
 
+/* The warps of a block. */
+static const TimelineWarp *of_block(const TimelineWarp *warps, int block) {
+    return &warps[(size_t)block * (size_t)warps[0].warps];
+}
+
 /* The warps of a block other than the chosen one; they go again if none of them overlaps it. */
 static bool read_neighbour(const Stamps *stamps, const TimelineWarp *warps, int block,
                            unsigned origin, TimelineStamp *list, Spans *spans, Error *error) {
@@ -72,7 +77,7 @@ static bool read_neighbour(const Stamps *stamps, const TimelineWarp *warps, int 
 static bool read_all(const Stamps *stamps, const TimelineWarp *warps, bool neighbours,
                      TimelineStamp *list, Spans *spans, Error *error) {
     const int team = warps[0].warps;
-    const TimelineWarp *mine = &warps[spans->block * team];
+    const TimelineWarp *mine = of_block(warps, spans->block);
     unsigned origin = mine->clock;
     for (int i = 1; i < team; i++)
         if (since(mine[i].clock, origin) < 0) origin = mine[i].clock;
@@ -85,7 +90,7 @@ static bool read_all(const Stamps *stamps, const TimelineWarp *warps, bool neigh
         if (end > spans->cycles) spans->cycles = end;
     }
     for (int block = 0; neighbours && block < spans->blocks; block++)
-        if (block != spans->block && warps[block * team].sm == mine->sm &&
+        if (block != spans->block && of_block(warps, block)->sm == mine->sm &&
             !read_neighbour(stamps, warps, block, origin, list, spans, error))
             return false;
     return true;
@@ -99,10 +104,9 @@ bool spans_read(const Stamps *stamps, const TimelineWarp *warps, int block, bool
     if (blocks == 0) return error_set(error, STATUS_FAIL, "the stamped copy has written no stamp");
     if (block >= blocks)
         return error_set(error, STATUS_USAGE, "BLOCK=%d: allowed are 0 to %d", block, blocks - 1);
-    const int team = warps[0].warps;
-    spans->sm = warps[block * team].sm - 1;
-    for (int i = 0; i < blocks; i++) beside += warps[i * team].sm == warps[block * team].sm;
-    spans->warps = calloc((size_t)beside * (size_t)team, sizeof *spans->warps);
+    spans->sm = of_block(warps, block)->sm - 1;
+    for (int i = 0; i < blocks; i++) beside += of_block(warps, i)->sm == of_block(warps, block)->sm;
+    spans->warps = calloc((size_t)beside * (size_t)warps[0].warps, sizeof *spans->warps);
     TimelineStamp *list = malloc(stamps->each * sizeof *list);
     const bool read =
         (spans->warps && list) || error_set(error, STATUS_SKIP, "not enough host memory");

@@ -30,7 +30,7 @@ static bool find(void *library, const char *path, const char *symbol, void *targ
 
 /* While the process BUILDING runs, the make that builds the stages, a file may still come. */
 static void await(const char *path) {
-    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    const struct timespec pause = {.tv_nsec = 20000000};
     const char *builder = getenv("BUILDING");
     const pid_t process = builder ? (pid_t)strtol(builder, NULL, 10) : 0;
     while (process > 0 && access(path, F_OK) != 0 && kill(process, 0) == 0) nanosleep(&pause, NULL);

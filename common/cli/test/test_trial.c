@@ -101,7 +101,7 @@ static bool create(bool lse, int runs) {
 }
 
 static Result check(bool lse, int runs) {
-    Result result = {.status = -1};
+    Result result = {.status = STATUS_USAGE};
     if (create(lse, runs)) trial_check(&trial, &stage, NULL, &result);
     trial_free(&trial);
     return result;

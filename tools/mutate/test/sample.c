@@ -10,7 +10,7 @@ typedef struct Place {
 } Place;
 
 static bool wait_for(const Place *place) { return place->row > 3; }
-
+int sample(const Place *place);
 int sample(const Place *place) {
     if (!wait_for(place)) return lengths[1];
     wait_for(place);

@@ -145,7 +145,7 @@ static void test_random_wide(void) {
         unsigned bad = 0, paired = 0, matrices = 0;
         for (int trial = 0; trial < 4000; trial++) {
             uint32_t address[32], mask = trial % 3 ? all : 0;
-            const unsigned spread = 1u << trial % 8, shared = trial / 8 % 4;
+            const unsigned spread = 1u << trial % 8, shared = (unsigned)trial / 8 % 4;
             for (unsigned l = 0; l < 32; l++) {
                 state = state * 1664525 + 1013904223;
                 address[l] = 1024 + (state >> 16) % (32 * spread) * bytes;
