@@ -4,7 +4,7 @@
 { explanation($1, $5 "\t" $6, $7) }
 END {
     for (e = 1; e <= entry; e++)
-        if (kind[e] !~ /^(equivalent|speed|beyond|words)$/ || stages[e] == "" || why[e] == "")
+        if (kind[e] !~ /^(equivalent|speed|beyond|choice)$/ || stages[e] == "" || why[e] == "")
             bad = bad title[e] ": its kind, stages or reason are missing\n"
     for (key in below)
         if (!(key in used)) {

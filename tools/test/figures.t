@@ -103,6 +103,14 @@ bugs = len(list((ROOT / "tools/ptxsim").glob("**/bugs/*.cu")))
 mutants, killed = (cells_of(re.search(r"^\| all \|.*$", read("notes/results/mutants.md"), re.M)[0])
                    [i] for i in (1, 2))
 trust = " ".join(read("notes/trust.md").split())
+
+
+def of_code(house, column):
+    """A number of the last row of the table of the mutants of `house`."""
+    return cells_of(re.search(r"^\| all \|.*$", read(f"notes/results/mutants_{house}.md"), re.M)[0]
+                    )[column]
+
+
 for description, pattern, source in [
         ("lengths of the grid", r"all pairs of (\d+) lengths", elements(grid, "full_lengths")),
         ("combinations of heads", r"(\d+) combinations of batch and heads",
@@ -116,6 +124,12 @@ for description, pattern, source in [
         ("catalogue", r"make planted` \| - \| (\d+) bugs",
          len(list((ROOT / "tools/mutate/planted").glob("*.bug")))),
         ("mutants", r"make mutate` \| - \| (\d+) mistakes", mutants),
+        ("mutants of the harness", r"mutants of the harness; killed \| (\d+), ",
+         of_code("common", 1)),
+        ("of these killed", r"mutants of the harness; killed \| \d+, (\d+)", of_code("common", 2)),
+        ("mutants of the tools", r"of the tools, by C tests alone \| (\d+), ",
+         of_code("tools", 1)),
+        ("of these killed", r"of the tools, by C tests alone \| \d+, (\d+)", of_code("tools", 2)),
         ("survivors", r"survivors, each explained in writing; not explained \| (\d+), 0",
          int(mutants) - int(killed))]:
     found = re.search(pattern, trust)

@@ -107,6 +107,19 @@ static Result check(bool lse, int runs) {
     return result;
 }
 
+static void inputs(void) {
+    Inputs expected;
+    create(true, 1);
+    inputs_create(&trial.problem, INIT_NORMAL, 0, 1, 0, &expected, &error);
+    ok(memcmp(trial.inputs.Q, expected.Q, Q_BYTES) == 0 &&
+           memcmp(trial.inputs.K, expected.K, KV_BYTES) == 0 &&
+           memcmp(trial.Q.data, expected.Q, Q_BYTES) == 0 &&
+           memcmp(trial.V.data, expected.V, KV_BYTES) == 0,
+       "the inputs of the seed, here and on the device");
+    inputs_free(&expected);
+    trial_free(&trial);
+}
+
 static void right(void) {
     Result result = check(true, 1);
     ok(result.status == STATUS_PASS && !result.reason[0] && result.checked, "a right stage passes");
@@ -285,6 +298,7 @@ static void after_times(void) {
 int main(void) {
     device_open(0, &device, &error);
     device.limit = 1;
+    inputs();
     right();
     forbidden();
     moves();

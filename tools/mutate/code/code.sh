@@ -4,14 +4,14 @@
 #   tools/mutate/code/code.sh CODE [CTEST]...
 #
 # CODE is common, tools, a folder or a file of C in one of them, or several of these with commas
-# between. The CTESTs are all C tests, build/test/common/truth/test/test_check and so on, built, with
-# their objects and libraries below build/host. What was found is kept in build/mutants/code/, so a
-# run that was interrupted goes on where it was. The report goes to stdout and to
-# build/mutants/code/report.md; that of all of common, or of tools, also to
+# between. The CTESTs are all C tests, build/test/common/truth/test/test_check and so on; they are
+# built, and so are their objects and libraries in build/host. What was found is kept in
+# build/mutants/code/, so a run that was interrupted goes on where it was. The report goes to stdout
+# and to build/mutants/code/report.md; that of all of common, or of tools, also to
 # notes/results/mutants_common.md or mutants_tools.md.
 #
-# Environment: MUTANTS of each file, or all (default 10); SEED of their choice (default 1); JOBS at a
-# time (default: the processors); CC, CFLAGS, CUDA_INCLUDE.
+# Environment: MUTANTS of each file, or all (default 10); SEED of their choice (default 1); JOBS at
+# a time (default: the processors); CC, CUDA_INCLUDE.
 # Exit: 0 every mutant is killed or explained in explained.md, 1 some are not, or a test fails
 # without any, 64 bad usage.
 set -uo pipefail
@@ -64,6 +64,28 @@ done
 printf '%s\n' "${tests[@]}" >$home/seconds
 
 "$here/libsass.sh" || exit 1
+
+# The scripts, in a tree like those of the mutants.
+scripts() {
+    local file
+    for file in "${chosen[@]}"; do
+        awk -v house="${file%%/*}" -v file="$file" -f "$here/owners.awk" $home/seconds
+    done | sed -n 's/^script //p' | sort -u
+}
+for script in $(scripts); do
+    known=$home/tests/$({ cat "$script" "$here"/*.sh common/test/* && find common -name '*.[ch]' \
+        ! -path '*/test/*' -print0 | sort -z | xargs -0 cat; } | sha256sum | cut -c1-32)
+    [ ! -e "$known" ] || continue
+    scratch=$(mktemp -d $home/XXXXXX) && log=$scratch/log
+    # shellcheck source=tools/mutate/code/place.sh
+    . "$here/place.sh"
+    if ! make_tree "$script" "$script" || ! run_script "$script"; then
+        cat "$log"
+        fail 1 "$script itself fails"
+    fi
+    rm -rf "$scratch"
+    touch "$known"
+done
 
 # ---- Mutants -------------------------------------------------------------------------------------
 for file in "${chosen[@]}"; do

@@ -48,13 +48,13 @@ END {
         mutants == 10 ? "" : " MUTANTS=" mutants, seed == 1 ? "" : " SEED=" seed,
         mutants == "all" ? "all mutants" : "a sample, " mutants
     print "How they are made and judged: [tools/mutate/code](../../tools/mutate/code/README.md).\n"
-    print "| file | mutants | killed | failed | crash | no end | survived | unexplained | killed |" \
-        " killed or explained |"
+    print "| file | mutants | killed | failed | crash | no end | survived | unexplained " \
+        "| killed | killed or explained |"
     print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for (i = 1; i <= path_count; i++) row(paths[i])
     row("all")
-    printf "\nNot counted: %d that do not compile, warnings being errors, and %d whose machine code " \
-        "is the file's own.\n", count["all", "does not compile"], count["all", "same code"]
+    printf "\nNot counted: %d that do not compile, warnings being errors, and %d whose machine " \
+        "code is the file's own.\n", count["all", "does not compile"], count["all", "same code"]
     print "\n## Survivors, by the reason why nothing kills them"
     if (reason_count == 0) print "\nNone."
     for (i = 1; i <= reason_count; i++) {

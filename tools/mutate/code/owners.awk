@@ -1,7 +1,7 @@
-# The tests that own a file, the nearest first. Use: awk -v house=common -v file=common/truth/check.c
-# -f owners.awk SECONDS, the C tests with the seconds that each takes. Prints "SECONDS TEST", and at
-# the end "script SCRIPT". A test of the file comes first, then those of its room, then those of the
-# rooms above; of the last two only what is quick.
+# The tests that own a file, the nearest first. Use: awk -v house=common -v
+# file=common/truth/check.c -f owners.awk SECONDS, the C tests with the seconds that each takes.
+# Prints "SECONDS TEST", and at the end "script SCRIPT". A test of the file comes first, then those
+# of its room, then those of the rooms above; of the last two only what is quick.
 
 BEGIN {
     QUICK = 4

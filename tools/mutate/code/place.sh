@@ -46,8 +46,8 @@ make_tree() {
         cp --remove-destination "$2" "$scratch/tree/$1"
 }
 
-# run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has none.
-# What it compiles is kept, see compiler.sh.
+# run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has
+# none, 124 if it came to no end. What it compiles is kept, see compiler.sh.
 run_script() {
     local headers
     headers=$(find -L "$scratch/tree/common" -name '*.h' -print0 | sort -z | xargs -0 cat |
@@ -55,7 +55,8 @@ run_script() {
     (
         export COMPILER=${CC:-cc} KEPT=$PWD/build/mutants/compiled/$headers
         export CC=$PWD/$place/compiler.sh
-        cd "$scratch/tree" && timeout -k 5 300 bash "$1"
-    ) 2>/dev/null </dev/null | grep -m 1 -E '^not ok|^1\.\.' >"$log"
-    grep -q '^1\.\.' "$log"
+        cd "$scratch/tree" && timeout -k 5 1800 bash "$1"
+    ) 2>/dev/null </dev/null | grep -m 1 -E '^not ok|^1\.\.|^Bail' >"$log"
+    if grep -qE '^not ok|^Bail' "$log"; then return 1; fi
+    grep -q '^1\.\.' "$log" || return 124
 }

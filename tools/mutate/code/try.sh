@@ -9,7 +9,7 @@
 # same code (as that of the file itself), or how the test ended that killed it: failed, crash, no
 # end.
 #
-# Environment: CC, CFLAGS, CUDA_INCLUDE; build/mutants/code/seconds, as code.sh writes it.
+# Environment: CC, CUDA_INCLUDE; build/mutants/code/seconds, as code.sh writes it.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 ulimit -c 0 -f 100000 # blocks of a file: a test that prints for ever ends

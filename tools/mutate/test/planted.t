@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The catalogue of planted bugs: it fits stages, harness and tools as they are, and a sample of it is
-# caught. Catches: a bug whose text has left its file, a stage without one, a check that misses a bug that
-# it once found, a runner that calls everything caught.
+# The catalogue of planted bugs: it fits stages, harness and tools as they are, and a sample of it
+# is caught. Catches: a bug whose text has left its file, a stage without one, a check that misses a
+# bug that it once found, a runner that calls everything caught.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 catalogue=tools/mutate/planted
