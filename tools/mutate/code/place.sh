@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+#!/usr/bin/env bash
 # Sourced: puts a changed text in the place of a file of the tree and runs its tests.
 #
 # Before: $scratch, an empty folder, and $log, a file in it. Environment: CC, CUDA_INCLUDE.
