@@ -106,7 +106,7 @@ printf '#!/bin/bash\nexit 1\n' >"$work/failing" && chmod +x "$work/failing"
 mutants common/truth/rows.c "$work/failing"
 ok "a test that fails without any mutant is no yardstick" says "$work/failing itself fails"
 
-sample=common/truth/check.c,common/device/timer.c,common/device/buffer.c
+sample=common/truth/check.c,common/truth/bits.c,common/base/element.c
 sample+=,tools/ptxsim/machine/memory/banks.c,tools/sass/analysis/source.c
 make -s mutate CODE=$sample MUTANTS=3 JOBS=2 >"$log" 2>&1
 ok "a sample: every survivor is explained" [ $? -eq 0 ]
