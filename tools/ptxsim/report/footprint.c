@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/generator.h"
 #include "machine/async.h"
 
 enum { FIRST_SLOTS = 256 };
@@ -52,11 +53,13 @@ static void place_global(Footprint *f) {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+/* FNV-1a over words of 64 bits, whose high bits reach the low ones at the end. */
 static uint64_t hash(const FootprintKey *key) {
-    const uint8_t *byte = (const uint8_t *)key;
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < sizeof *key; i++) sum = (sum ^ byte[i]) * 1099511628211u;
-    return sum;
+    uint64_t word[sizeof *key / sizeof(uint64_t)], sum = 14695981039346656037u;
+    _Static_assert(sizeof word == sizeof *key, "a key is whole words");
+    memcpy(word, key, sizeof word);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) sum = (sum ^ word[i]) * 1099511628211u;
+    return mix64(sum);
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
