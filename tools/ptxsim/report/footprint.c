@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/generator.h"
 #include "machine/async.h"
 
 enum { FIRST_SLOTS = 256 };
@@ -59,7 +58,7 @@ static uint64_t hash(const FootprintKey *key) {
     _Static_assert(sizeof word == sizeof *key, "a key is whole words");
     memcpy(word, key, sizeof word);
     for (size_t i = 0; i < sizeof word / sizeof *word; i++) sum = (sum ^ word[i]) * 1099511628211u;
-    return mix64(sum);
+    return sum ^ sum >> 32;
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
