@@ -48,7 +48,7 @@ static float draw_scale(uint64_t *state, int d) {
 
 /* STRENGTH, or one of a few; 0 for an init that takes none. */
 static double draw_strength(uint64_t *state, Init init, const Options *options) {
-    static const double strengths[] = {1, 3, 6, 12, 20, 30, 60, 100};
+    static const double strengths[] = {1, 3, 6, 12, 20, 30, 60, 89, 100};
     const double drawn = strengths[draw(state, sizeof strengths / sizeof strengths[0])];
     if (init_strength(init) == 0) return 0;
     return options->strength > 0 ? options->strength : drawn;

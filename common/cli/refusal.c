@@ -4,7 +4,7 @@
 
 enum {
     LEAST_ELEMENTS = 256, /* of S or O that a block computes: fewer would be a wasted launch */
-    COUNTERS = 1 << 20,   /* bytes of a workspace that do not depend on the problem */
+    PARTS = 32 << 20,     /* bytes: counters, and what pieces of a small problem leave */
 };
 
 static const int capabilities[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
@@ -51,5 +51,5 @@ bool stage_fits(const Stage *stage, const Problem *problem, const Device *device
 }
 
 bool workspace_excessive(const Problem *problem, size_t bytes) {
-    return (double)bytes > 16 * elements(problem) + COUNTERS;
+    return (double)bytes > 16 * elements(problem) + PARTS;
 }

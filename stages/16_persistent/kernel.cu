@@ -483,9 +483,9 @@ static __device__ bool unseen(const Rows &rows) {
     return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -CUDART_MAX_NORMAL_F);
 }
 
-// Whether a P_ij of the warp is beyond the range of fp32.
-static __device__ bool infinite(const float (&sum)[2]) {
-    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) == CUDART_INF_F);
+// Whether a P_ij of the warp is too large to be scaled: infinite, or scale_i would be denormal.
+static __device__ bool too_large(const float (&sum)[2]) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > 0x1p125f);
 }
 
 // A shuffle tells ptxas that all lanes have the same value.
@@ -699,7 +699,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
             if (outgrown(sum)) {
                 update_maxima(rows, S_ij, c, 0, BC);
                 rescale(O_i, rows);
-                if (KEEP_P && !infinite(sum)) {
+                if (KEEP_P && !too_large(sum)) {
                     rescale(P_ij, rows);
                     for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
                 } else {

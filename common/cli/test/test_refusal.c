@@ -68,14 +68,15 @@ int main(void) {
         alone = devices[i];
         ok(asked(one_device, small, 70) == STATUS_SKIP, "there is a device of %d", alone);
     }
-    const double most = 16.0 * 2 * 33 * 64 + (1 << 20);
+    const double most = 16.0 * 2 * 33 * 64 + (32 << 20);
     ok(!workspace_excessive(&small, (size_t)most) && workspace_excessive(&small, (size_t)most + 1),
-       "S and P in fp32 and a MiB are not excessive, a byte more is");
+       "S and P in fp32 and 32 MiB are not excessive, a byte more is");
     const Problem wide = problem_of(1, 2, 33, 400);
-    const double wider = 16.0 * 2 * 33 * 400 + (1 << 20);
+    const double wider = 16.0 * 2 * 33 * 400 + (32 << 20);
     ok(!workspace_excessive(&wide, (size_t)wider) && workspace_excessive(&wide, (size_t)wider + 1),
        "with many keys S is larger than O");
     ok(!workspace_excessive(&small, 16 * 2 * 33 * 64), "S and P fit into a workspace");
-    ok(workspace_excessive(&small, 2 << 20), "more is excessive");
+    ok(!workspace_excessive(&small, 264 * 128 * 130 * 4), "and so do the pieces of few rows");
+    ok(workspace_excessive(&small, 33 << 20), "more is excessive");
     return done_testing();
 }
