@@ -5,7 +5,7 @@ const byId = id => document.getElementById(id);
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 const hex = number => `0x${number.toString(16)}`;
-const grouped = number => number.toLocaleString('en');
+const grouped = new Intl.NumberFormat('en').format;
 const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
 function bytesText(bytes) {
   return bytes >= 1024 ? `${+(bytes / 1024).toFixed(2)} KiB` : `${bytes} B`;

@@ -18,7 +18,9 @@ function ranges(numbers) {
 const codeView = {
   rows: [],
   selected: null,
-  standing: [],
+  marked: [],          // the rows of the cursor's line and of the calls that led there
+  standing: new Map(), // by line: the warps that are there, as text
+  listed: new Map(),   // by instruction: its row in the listing
 
   build() {
     const launch = here(), lines = document.getElementById('lines');
@@ -27,7 +29,8 @@ const codeView = {
     this.rows = launch.source.map((text, i) =>
       this.row(i + 1, text, launch.share.get(i + 1), total, differs.has(i + 1)));
     lines.replaceChildren(...this.rows);
-    this.standing = [];
+    this.standing = new Map();
+    this.marked = [];
     this.selected = null;
     const note = document.getElementById('code-note'), blind = launch.ops.every(op => !op.line);
     document.getElementById('code').classList.toggle('no-lines', blind);
@@ -57,17 +60,25 @@ const codeView = {
   draw(before) {
     if (before.launch !== cursor.launch || !this.rows.length) this.build();
     this.stand();
-    const op = opHere(), row = this.rows[op.line - 1];
-    if (row !== this.selected) {
-      for (const other of document.querySelectorAll('#lines .selected, #lines .caller'))
-        other.classList.remove('selected', 'caller');
-      if (row) row.classList.add('selected');
-      this.selected = row;
-      if (row) keepInView(document.getElementById('lines'), row);
-    }
-    for (const line of op.lines)
-      if (line !== op.line && this.rows[line - 1]) this.rows[line - 1].classList.add('caller');
-    this.drawMachine(op);
+    this.mark(opHere());
+    this.drawMachine(opHere());
+  },
+
+  paint() {
+    const row = this.listed.get(warpHere().op[cursor.step]);
+    if (this.turned && this.selected) keepInView(document.getElementById('lines'), this.selected);
+    keepInView(row.parentElement, row);
+  },
+
+  mark(op) {
+    const row = this.rows[op.line - 1];
+    const callers = op.lines.map(line => this.rows[line - 1]).filter(r => r && r !== row);
+    for (const other of this.marked) other.classList.remove('selected', 'caller');
+    this.marked = row ? [row, ...callers] : callers;
+    for (const caller of callers) caller.classList.add('caller');
+    if (row) row.classList.add('selected');
+    this.turned = row !== this.selected;
+    this.selected = row;
   },
 
   // Which warps are at which line, at the cursor's time.
@@ -79,41 +90,41 @@ const codeView = {
       if (!at.has(line)) at.set(line, []);
       at.get(line).push(index);
     }
-    for (const cell of this.standing) cell.replaceChildren();
-    this.standing = [];
-    for (const [line, warps] of at) {
-      if (!this.rows[line - 1]) continue;
-      const cell = this.rows[line - 1].children[3];
-      cell.replaceChildren(make('b', warps.includes(cursor.warp) ? 'mine' : '', ranges(warps)));
-      cell.title = `warps ${ranges(warps)}`;
-      this.standing.push(cell);
+    const before = this.standing;
+    this.standing = new Map([...at].filter(([line]) => this.rows[line - 1]).map(([line, warps]) =>
+      [line, { text: ranges(warps), mine: warps.includes(cursor.warp) }]));
+    for (const line of before.keys())
+      if (!this.standing.has(line)) this.rows[line - 1].children[3].replaceChildren();
+    for (const [line, { text, mine }] of this.standing) {
+      const last = before.get(line), cell = this.rows[line - 1].children[3];
+      if (last && last.text === text && last.mine === mine) continue;
+      cell.replaceChildren(make('b', mine ? 'mine' : '', text));
+      cell.title = `warps ${text}`;
     }
   },
 
   // The listing of a line stays while the cursor moves within it.
   drawMachine(op) {
     const key = `${cursor.launch} ${op.line}`, current = warpHere().op[cursor.step];
-    const listed = () => document.querySelector(`#machine [data-op="${current}"]`);
-    if (this.machine !== key || !listed()) this.listMachine(op, current);
+    if (this.machine !== key || !this.listed.has(current)) this.listMachine(op, current);
     this.machine = key;
-    for (const row of document.querySelectorAll('#machine .ptx.selected'))
-      row.classList.remove('selected');
-    listed().classList.add('selected');
-    keepInView(listed().parentElement, listed());
+    if (this.executed) this.executed.classList.remove('selected');
+    this.executed = this.listed.get(current);
+    this.executed.classList.add('selected');
   },
 
   listMachine(op, current) {
-    const ops = here().ops.map((o, index) => ({ o, index })).filter(({ o }) => o.line === op.line);
-    const at = Math.max(0, ops.findIndex(({ index }) => index === current));
+    const ops = here().opsOf.at.get(op.line), at = ops.indexOf(current);
     const from = clamp(at - MOST_MACHINE_ROWS / 2, 0, Math.max(0, ops.length - MOST_MACHINE_ROWS));
-    const rows = ops.slice(from, from + MOST_MACHINE_ROWS).map(({ o, index }) => {
+    const shown = ops.slice(from, from + MOST_MACHINE_ROWS), rows = shown.map(index => {
       const row = make('button', 'ptx');
       row.type = 'button';
       row.dataset.op = index;
       row.append(make('span', 'count', grouped(here().counters[index][0])),
-        make('code', '', o.text));
+        make('code', '', here().ops[index].text));
       return row;
     });
+    this.listed = new Map(shown.map((index, i) => [index, rows[i]]));
     const ptx = make('div', 'listing', rows);
     const title = op.line ? `PTX of line ${op.line}` : 'PTX without a line';
     const columns = [make('section', '', [
@@ -128,9 +139,7 @@ const codeView = {
     const ptx = event.target.closest('[data-op]');
     const row = event.target.closest('[data-line]');
     if (ptx) {
-      const wanted = here().ops[ptx.dataset.op];
-      let step = findStep(cursor.warp, cursor.step, 1, op => op === wanted);
-      if (step < 0) step = findStep(cursor.warp, -1, 1, op => op === wanted);
+      const step = stepOnward(cursor.warp, [Number(ptx.dataset.op)]);
       if (step >= 0) move({ step });
     } else if (row) {
       moveToLine(Number(row.dataset.line));
@@ -142,7 +151,12 @@ const codeView = {
 function sassOf(line) {
   const kernel = sass && sass.kernels.find(k => k.name === here().kernel);
   if (!kernel) return null;
-  const wanted = kernel.instructions.filter(i => line ? i.lines.includes(line) : !i.lines.length);
+  if (!kernel.byLine) {
+    kernel.byLine = new Map();
+    for (const i of kernel.instructions)
+      for (const from of i.lines.length ? new Set(i.lines) : [0]) addTo(kernel.byLine, from, i);
+  }
+  const wanted = kernel.byLine.get(line) || [];
   const rows = wanted.slice(0, MOST_MACHINE_ROWS).map(i => make('div', 'sass', [
     make('span', 'control', i.control || ''), make('code', '', i.text)]));
   const listing = make('div', 'listing', rows);

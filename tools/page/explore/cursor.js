@@ -2,7 +2,10 @@
 
 const launches = record.launches.map(openLaunch);
 const cursor = { launch: 0, warp: 0, step: 0, lane: -1 };
-const views = []; // each has draw(previous): the cursor was there before
+
+// Each view may have draw(previous), which changes elements, where the cursor was there before; and
+// paint(), which scrolls and fills canvases. Only paint() may read the layout: so a move has one.
+const views = [];
 
 const here = () => launches[cursor.launch];
 const warpHere = () => here().warps[cursor.warp];
@@ -17,45 +20,38 @@ function move(to) {
   cursor.warp = clamp(cursor.warp, 0, here().warps.length - 1);
   cursor.step = clamp(cursor.step, 0, warpHere().steps - 1);
   cursor.lane = clamp(cursor.lane, -1, 31);
-  for (const view of views) view.draw(before);
+  for (const view of views) if (view.draw) view.draw(before);
+  for (const view of views) if (view.paint) view.paint();
 }
 
-// The next or (by -1) the last step of the warp whose line is wanted, -1: none.
-function findStep(warp, from, by, wanted) {
+// The next step of a warp with one of the instructions, after the cursor or else from its start.
+function stepOnward(warp, ops) {
   const w = here().warps[warp];
-  for (let step = from + by; step >= 0 && step < w.steps; step += by)
-    if (wanted(here().ops[w.op[step]], step)) return step;
-  return -1;
+  const step = warp === cursor.warp ? nextStep(w, cursor.step, 1, ops) : -1;
+  return step < 0 ? nextStep(w, -1, 1, ops) : step;
 }
 
-// The lines of an instruction: where it counts, and the calls that led there.
-const isFrom = (op, line) => op.line === line || op.lines.includes(line);
+const MOST_BETWEEN = 400; // steps between the first of a line and what shows most of it
 
 // The next step of the cursor's warp, or else of any other, that comes from a line.
 function moveToLine(line) {
-  const order = [cursor.warp, ...here().warps.keys()];
-  for (const warp of order) {
-    const from = warp === cursor.warp ? cursor.step : -1;
-    for (const at of [op => op.line === line, op => isFrom(op, line)]) {
-      let step = findStep(warp, from, 1, at);
-      if (step < 0) step = findStep(warp, -1, 1, at);
+  const { opsOf, ops, warps } = here();
+  for (const warp of [cursor.warp, ...warps.keys()])
+    for (const wanted of [opsOf.at.get(line) || [], opsOf.from.get(line) || []]) {
+      const step = stepOnward(warp, wanted);
       if (step < 0) continue;
       // what shows most of the line: its memory, its products; others may stand between
-      const isBest = op => at(op) && isTelling(op);
-      const best = findStep(warp, step - 1, 1, (op, s) => s > step + 400 || isBest(op));
-      if (best >= 0 && isBest(opAt(warp, best))) step = best;
-      move({ warp, step });
+      const best = nextStep(warps[warp], step - 1, 1, wanted.filter(op => isTelling(ops[op])));
+      move({ warp, step: best >= 0 && best - step <= MOST_BETWEEN ? best : step });
       return;
     }
-  }
 }
 
 const TELLING = /^(shared|global|ldmatrix|stmatrix|cp.async|bulk|mma|wgmma|barrier|mbarrier)/;
 const isTelling = op => TELLING.test(op.kind);
 
 function moveLine(by) {
-  const line = opHere().line;
-  const step = findStep(cursor.warp, cursor.step, by, op => op.line && op.line !== line);
+  const step = otherLine(warpHere(), cursor.step, by, here().ops);
   if (step >= 0) move({ step });
 }
 

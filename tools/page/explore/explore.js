@@ -59,7 +59,8 @@ const statusView = {
 
   // What runs while the chosen flight is under way.
   span(bar) {
-    const { counts, exponentials } = between(bar.start, bar.end);
+    bar.under = bar.under || between(bar.start, bar.end); // as many steps as the bar is long
+    const { counts, exponentials } = bar.under;
     const parts = Object.keys(PHASES).filter(name => counts[name] && name !== 'other')
       .map(name => `${PHASES[name]} ${grouped(counts[name])}`);
     if (exponentials) parts.push(`${plural(exponentials, 'exponential')} among them`);
@@ -166,7 +167,7 @@ function showTab(name) {
   byId('right').dataset.tab = name;
   for (const tab of document.querySelectorAll('[data-tab][role=tab]'))
     tab.setAttribute('aria-selected', String(tab.dataset.tab === name));
-  memory.draw(cursor);
+  memory.paint();
 }
 
 function redraw() {
@@ -256,7 +257,7 @@ function listenTimeline() {
 
 // A line of another kernel of the stage opens that kernel.
 function openLine(line) {
-  const runsIt = launch => launch.ops.some(op => isFrom(op, line));
+  const runsIt = launch => launch.opsOf.from.has(line);
   if (!runsIt(here()) && launches.some(runsIt)) chooseLaunch(launches.findIndex(runsIt));
   moveToLine(line);
 }

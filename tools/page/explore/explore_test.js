@@ -85,7 +85,8 @@ function clickBusiest(launch) {
   const busiest = [...launch.share.entries()].filter(([line]) => line > 0)
     .reduce((a, b) => b[1].executions > a[1].executions ? b : a)[0];
   click(codeRow(busiest).querySelector('.text'));
-  check(isFrom(opHere(), busiest), 'a click on a line goes to one of its steps');
+  check([opHere().line, ...opHere().lines].includes(busiest),
+    'a click on a line goes to one of its steps');
   check(byId('where').textContent.includes(`line ${opHere().line}`), 'and says so');
   check(codeRow(opHere().line).classList.contains('selected'), 'and marks the line');
 }
@@ -120,11 +121,11 @@ function testOneCursor() {
   if (!launch.shared_bytes) return;
   press('m');
   move({ warp: 0, step: launch.warps[0].steps - 1 });
-  const { owner } = memory, around = [-64, -32, 32, 64]; // a line may be less than a pixel high
-  const word = owner.findIndex((index, w) => index >= 0 &&
-    around.every(n => owner[w + n] === index));
+  const { state } = memory, around = [-64, -32, 32, 64]; // a line may be less than a pixel high
+  const word = state.findIndex((index, w) => index >= 0 &&
+    around.every(n => state[w + n] === index));
   if (word >= 0) {
-    const event = memory.events[memory.owner[word]], { x, y } = memory.placeOf(word);
+    const event = memory.events[state[word]], { x, y } = memory.placeOf(word);
     clickAt(byId('memory-map'), Math.ceil(x + 1), Math.ceil(y + memory.rowHeight / 4));
     check(cursor.warp === event.warp && cursor.step === event.step,
       'a click on a byte goes to the step that wrote it');
@@ -171,8 +172,8 @@ function testMemory() {
   memory.eachWord(event, w => { word = w; });
   const state = time => {
     move({ warp: 0, step: stepAt(warps[0], time) });
-    return memory.landing[word] === index ? 'in flight'
-      : memory.owner[word] === index ? 'there' : 'other';
+    if (memory.stateOf(word, timeHere()) !== index) return 'other';
+    return event.land > timeHere() ? 'in flight' : 'there';
   };
   check(state(event.issue - 1) === 'other', 'before a copy is issued its bytes are what they were');
   check(state(event.issue) === 'in flight', 'then they are in flight');
@@ -180,16 +181,81 @@ function testMemory() {
   check(landed === 'there', 'and after the wait they are there', landed);
 }
 
-// The quickest eighth: other programs may take the processor from the others.
+// ---- What a move costs --------------------------------------------------------------------------
+
+// Moves all over the block, and from there by the keys and by clicks.
+const MOVES = 41;
+function moveTo(i) {
+  const warp = i % here().warps.length;
+  move({ warp, step: Math.floor(here().warps[warp].steps * i / MOVES) });
+}
+const STEPS_ASIDE = [
+  ...['ArrowRight', 'ArrowDown', 'ArrowUp', 'n', 'p'].map(key => () => press(key)),
+  i => {
+    const lines = document.querySelectorAll('#lines .row.runs');
+    if (hasLines()) click(lines[i % lines.length].querySelector('.text'));
+  },
+  i => {
+    const row = timeline.rows[cursor.warp];
+    clickAt(byId('time-cursor'), timeline.x(here().end * i / MOVES), row.y + row.height / 2);
+  },
+];
+
+// Has the lists of an object count what is read of them: a method reads the whole list.
+function countReads(holder, reads) {
+  const kept = Object.entries(holder)
+    .filter(([, list]) => Array.isArray(list) || ArrayBuffer.isView(list));
+  for (const [name, list] of kept)
+    holder[name] = new Proxy(list, { get(_, key) {
+      const isMethod = typeof list[key] === 'function';
+      reads.count += isMethod ? list.length : 1;
+      return isMethod ? list[key].bind(list) : list[key];
+    } });
+  return () => Object.assign(holder, Object.fromEntries(kept));
+}
+
+// A move looks up what it shows: a warp of 60,000 steps costs it no more than one of 600. This is
+// counted, because a count is the same on a busy machine, where a time says little. The most reads
+// are those of a multiplication, which asks for the origins of what 32 lanes have in two registers.
+const MOST_READS = 20000, MOST_ELEMENTS = 3000;
+function testWork() {
+  const launch = here(), reads = { count: 0 }, made = { count: 0 };
+  const holders = [launch, memory, memory.writes, ...launch.warps,
+    ...launch.warps.map(warp => warp.stepsOf)];
+  const restore = holders.map(holder => countReads(holder, reads));
+  for (const name of ['createElement', 'createElementNS'])
+    document[name] = (...what) => {
+      made.count++;
+      return Document.prototype[name].apply(document, what);
+    };
+  let mostReads = 0, mostMade = 0;
+  const count = action => {
+    reads.count = made.count = 0;
+    action();
+    mostReads = Math.max(mostReads, reads.count);
+    mostMade = Math.max(mostMade, made.count);
+  };
+  for (let i = 0; i < MOVES; i++)
+    for (const act of [moveTo, ...STEPS_ASIDE]) count(() => act(i));
+  for (const name of ['createElement', 'createElementNS']) delete document[name];
+  for (const undo of restore) undo();
+  check(mostReads <= MOST_READS, 'a move searches no list of the record', `${mostReads} reads`);
+  check(mostMade <= MOST_ELEMENTS, 'and makes no more elements than it shows', `${mostMade}`);
+}
+
+// Each move thrice, and the quickest counts: other programs may take the processor from the others.
 function testSpeed() {
-  const times = [], moves = 41;
-  for (let i = 0; i < moves; i++) {
-    const start = performance.now();
-    move({ warp: i % here().warps.length, step: Math.floor(warpHere().steps * i / moves) });
-    times.push(performance.now() - start);
-  }
-  const quick = times.sort((a, b) => a - b)[moves >> 3];
-  check(quick < 50, 'a move of the cursor takes under 50 ms', `${quick.toFixed(1)} ms`);
+  const times = Array(MOVES).fill(Infinity);
+  for (let round = 0; round < 3; round++)
+    for (let i = 0; i < MOVES; i++) {
+      const start = performance.now();
+      moveTo(i);
+      times[i] = Math.min(times[i], performance.now() - start);
+    }
+  times.sort((a, b) => a - b);
+  const [median, slowest] = [times[MOVES >> 1], times[MOVES - 1]].map(t => t.toFixed(1));
+  check(median < 50, 'half of the moves of the cursor take under 50 ms', `${median} ms`);
+  check(slowest < 200, 'and all of them under 200 ms', `${slowest} ms`);
 }
 
 // ---- Looks --------------------------------------------------------------------------------------
@@ -302,17 +368,16 @@ const askOperands = columns => () => {
     check(title === 'K[0][…][5]' && rows.length === 32 / columns &&
       rows.every(text => text.endsWith('[5]')), 'Q and K are of its column',
     `${title}, ${rows.join(' ')}`);
-    memory.replay(0);
     const { from } = registersOf(op);
     check(valueOf(from[0][0], 7).index.length === 3, 'and were read before they are overwritten');
-    memory.replay(timeHere());
   });
 };
 
 // A tile that went through registers has the elements side by side that were so in global memory.
 function testStoredElements() {
   const { warps, ops } = here();
-  const step = findStep(0, -1, 1, op => op.kind === 'shared store' && op.phase === 'copy');
+  const copies = op => ops[op].kind === 'shared store' && ops[op].phase === 'copy';
+  const step = warps[0].op.findIndex(copies);
   move({ warp: 0, step });
   check(/The rows of [QKV] that these lanes write/.test(lanesText_()),
     'a store of a tile names the elements', lanesText_().slice(0, 200));
@@ -443,7 +508,7 @@ function selfTest() {
     if (faulty) askRace();
     move({ launch: 0, warp: 0, step: 0 });
     for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,
-      testSpeed]) test();
+      testWork, testSpeed]) test();
     if (!hasLines()) testWithoutLines();
     for (const question of faulty || !hasLines() ? [] : QUESTIONS[run.stage] || []) question();
     testLooks();

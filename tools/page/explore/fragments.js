@@ -108,7 +108,7 @@ function destiny(op, index, names, chosen) {
   const target = here().ops[found.index];
   const place = elementsOf(here().fragments.A).find(e => e.lane === chosen.lane &&
     e.register === found.register && e.half === found.half);
-  const step = findStep(cursor.warp, cursor.step, 1, o => o === target);
+  const step = nextStep(warpHere(), cursor.step, 1, [found.index]);
   const side = found.half ? 'upper' : 'lower';
   const what = `Its P enters ${PHASES[target.phase]} as operand A, element [${place.row}]` +
     `[${place.column}]: register a${found.register}, ${side} half, of the same lane.`;

@@ -6,7 +6,7 @@ const MOST_ROWS = 32;
 const lanesView = {
   draw() {
     const op = opHere(), warp = warpHere(), body = document.getElementById('lanes-body');
-    const figures = [];
+    const figures = [], happenings = happeningsAt(cursor.warp, cursor.step);
     for (const i of requestsOf(warp, cursor.step)) {
       const f = here().footprints[warp.footprint[i]];
       if (f.space === 'shared') figures.push(...sharedFigures(op, f, warp.base[i]));
@@ -14,22 +14,24 @@ const lanesView = {
       if (f.space === 'lanes') figures.push(shuffleFigure(f));
       if (f.matrices) figures.unshift(ldmatrixFigure(op, f.matrices));
     }
-    for (const t of here().transfers)
-      if (t.warp === cursor.warp && t.step === cursor.step) figures.push(transferFigure(t));
-    const product = here().products.find(p => p.warp === cursor.warp && p.step === cursor.step);
+    figures.push(...happenings.transfers.map(transferFigure));
+    const [product] = happenings.products;
     if (product) figures.push(...wgmmaFigures(op, product));
     if (op.kind === 'mma') figures.push(mmaFigure(op));
     const operands = operandsFigure(op);
     if (operands) figures.push(operands);
-    figures.push(...waitFigures());
+    figures.push(...waitFigures(happenings));
     if (!figures.length) figures.push(activeFigure(op));
-    const top = body.dataset.op === op.text ? body.scrollTop : 0;
     body.replaceChildren(...figures);
-    body.dataset.op = op.text;
-    body.scrollTop = top;
+    this.toTop = this.op !== op.text;
+    this.op = op.text;
     document.getElementById('lanes-note').textContent =
       cursor.lane >= 0 ? `lane ${cursor.lane} of warp ${cursor.warp}` : 'a click chooses a lane';
     this.drawDestiny(op, product);
+  },
+
+  paint() {
+    if (this.toTop) document.getElementById('lanes-body').scrollTop = 0;
   },
 
   // Below the fragments of a sum: where the chosen lane's chosen element goes.
@@ -41,7 +43,7 @@ const lanesView = {
       `${place.lane}, register ${place.letter}${place.register} (${names[place.register]}).`);
     const line = destiny(op, index, names, place);
     document.getElementById('lanes-body').prepend(text, ...(line ? [line] : []));
-    document.getElementById('lanes-body').scrollTop = 0;
+    this.toTop = true;
   },
 
   click(event) {
@@ -268,8 +270,7 @@ function activeFigure(op) {
 // ---- Waiting ------------------------------------------------------------------------------------
 
 function phaseName(phase) {
-  const isBarrier = here().barriers.includes(phase);
-  if (isBarrier) return `barrier ${phase.at}, its use ${phase.phase + 1}`;
+  if (phase.barrier) return `barrier ${phase.at}, its use ${phase.phase + 1}`;
   return `mbarrier ${variableAt(here(), phase.at) || hex(phase.at)}, phase ${phase.phase}`;
 }
 
@@ -281,14 +282,9 @@ function phaseButtons(events, last = null) {
   }));
 }
 
-const isHere = e => e.warp === cursor.warp && e.step === cursor.step;
-
 // For a step that arrives or waits: everybody else who does, and who lets whom go.
-function waitFigures() {
-  const figures = [];
-  for (const phase of [...here().mbarriers, ...here().barriers])
-    if (phase.arrivals.some(isHere) || phase.waits.some(isHere)) figures.push(phaseFigure(phase));
-  const ended = here().flights.filter(f => f.warp === cursor.warp && f.wait === cursor.step);
+function waitFigures({ phases, ended }) {
+  const figures = phases.map(phaseFigure);
   if (ended.length) figures.push(titled('Waited for.', 'What this wait ends:',
     table(ended.map(f => [f.kind, make('span', '', [`${plural(f.operations, 'operation')}` +
       `${f.bytes ? `, ${bytesText(f.bytes)}` : ''}, issued at `,
@@ -300,9 +296,7 @@ function phaseFigure(phase) {
   const launch = here(), time = a => launch.warps[a.warp].time[a.step];
   const last = phase.arrivals.reduce((a, b) => !a || time(b) > time(a) ? b : a, null);
   const count = phase.arrivals.reduce((sum, a) => sum + a.count, 0);
-  const index = launch.mbarriers.indexOf(phase);
-  const loads = index < 0 ? [] : launch.flights.filter(f => f.phase === index);
-  const unit = index < 0 ? 'thread' : 'arrival';
+  const { loads } = phase, unit = phase.barrier ? 'thread' : 'arrival';
   const rows = [['arrive', phaseButtons(phase.arrivals, last)]];
   if (loads.length) rows.push(['copies', make('span', 'events', loads.map(f =>
     goTo(f.warp, f.first, `${bytesText(f.bytes)}, line ${lineOf(f.warp, f.first)}`)))]);

@@ -9,17 +9,15 @@ const STATES = {
 
 const memory = {
   events: [],    // writes, by the time they land: {issue, land, warp, step, ...}
-  readers: [],   // {start, end, words}
-  launch: -1, time: -1,
+  readers: [],   // by their start: {start, end, ...}
+  launch: -1,
 
   // ---- What happens to shared memory ------------------------------------------------------------
   build() {
     const launch = here();
     this.launch = cursor.launch;
-    this.time = -1;
     this.words = launch.shared_bytes >> 2;
-    this.owner = new Int32Array(this.words);
-    this.landing = new Int32Array(this.words);
+    this.state = new Int32Array(this.words);
     this.events = [];
     this.readers = [];
     const waits = this.copyWaits(launch);
@@ -27,6 +25,28 @@ const memory = {
     for (const t of launch.transfers) this.addTransfer(launch, t);
     for (const p of launch.products) this.addProduct(launch, p);
     this.events.sort((a, b) => a.land - b.land);
+    this.readers.sort((a, b) => a.start - b.start);
+    this.index();
+  },
+
+  // For each word the events that write it, by the time they land; beside each of them that time,
+  // and the first issue among it and those that land after it. For each reader the last end so far.
+  index() {
+    const { events, readers, words } = this;
+    this.writes = gather(words, put => {
+      for (const [index, event] of events.entries())
+        this.eachWord(event, word => { if (word >= 0 && word < words) put(word, index); });
+    });
+    const { first, items } = this.writes;
+    this.lands = Float64Array.from(items, index => events[index].land);
+    this.issues = Float64Array.from(items, index => events[index].issue);
+    for (let word = 0; word < words; word++)
+      for (let i = first[word + 1] - 2; i >= first[word]; i--)
+        this.issues[i] = Math.min(this.issues[i], this.issues[i + 1]);
+    this.starts = readers.map(r => r.start);
+    this.ends = readers.map(r => r.end);
+    for (let i = 1; i < readers.length; i++)
+      this.ends[i] = Math.max(this.ends[i], this.ends[i - 1]);
   },
 
   // The time at which each warp's cp.async of a step counts as landed.
@@ -95,29 +115,24 @@ const memory = {
     }
   },
 
-  // The state at a time: the index of the event that each word holds, or that flies to it.
-  replay(time) {
-    if (this.time === time) return;
-    this.time = time;
-    this.owner.fill(-1);
-    this.landing.fill(-1);
-    for (const [index, event] of this.events.entries()) {
-      if (event.issue > time) continue;
-      const list = event.land <= time ? this.owner : this.landing;
-      this.eachWord(event, word => { list[word] = index; });
-    }
+  // The index of the event that flies to a word at a time, or else of the one that it holds; -1.
+  stateOf(word, time) {
+    const { first, items } = this.writes, low = first[word], end = first[word + 1];
+    const landed = lowerBound(this.lands, time + 1, low, end);
+    const issued = lowerBound(this.issues, time + 1, landed, end);
+    return issued > low ? items[issued - 1] : -1;
   },
 
   // ---- Words ------------------------------------------------------------------------------------
-  eventAt(address) {
+  eventAt(address, time = timeHere()) {
     const word = (address - here().shared_base) >> 2;
-    const index = this.landing[word] >= 0 ? this.landing[word] : this.owner[word];
+    const index = word >= 0 && word < this.words ? this.stateOf(word, time) : -1;
     return index >= 0 ? this.events[index] : null;
   },
 
   // The element of a tensor that lies at a shared address; null if none was brought there.
-  elementAt(address) {
-    const event = this.eventAt(address);
+  elementAt(address, time) {
+    const event = this.eventAt(address, time);
     if (!event) return null;
     if (event.transfer) return this.transferred(event.transfer, address);
     if (!event.from) return elementStored(event, address);
@@ -158,7 +173,7 @@ const memory = {
     const place = `byte ${grouped(offset)}${named ? `, ${named}` : ''}`;
     if (!event) return `${place}: never written`;
     const found = this.elementAt(address), name = found ? found.text : this.nameOf(event);
-    const state = event.land > this.time ? 'in flight from' : 'written by';
+    const state = event.land > timeHere() ? 'in flight from' : 'written by';
     return `${place}${name ? ` = ${name}` : ''}: ${state} warp ${event.warp}, line ` +
       `${lineOf(event.warp, event.step)}`;
   },
@@ -178,6 +193,8 @@ const memory = {
     this.columnWidth = Math.floor(width / this.columns);
     this.wordWidth = (this.columnWidth - MAP_GUTTER - 10) / LINE_WORDS;
     this.pixels = window.devicePixelRatio || 1;
+    if (canvas.width === Math.floor(width * this.pixels) &&
+      canvas.height === Math.floor(height * this.pixels)) return; // a new size costs a new canvas
     canvas.width = width * this.pixels;
     canvas.height = height * this.pixels;
     canvas.style.width = `${width}px`;
@@ -209,10 +226,13 @@ const memory = {
 
   draw() {
     if (this.launch !== cursor.launch) this.build();
-    const canvas = document.getElementById('memory-map');
-    this.replay(timeHere());
+  },
+
+  paint() {
+    const canvas = document.getElementById('memory-map'), time = timeHere();
     if (!canvas.offsetParent) return;
     this.layOut();
+    for (let word = 0; word < this.words; word++) this.state[word] = this.stateOf(word, time);
     const paper = canvas.getContext('2d');
     paper.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
     paper.clearRect(0, 0, canvas.width, canvas.height);
@@ -227,10 +247,12 @@ const memory = {
   drawWords(paper) {
     const cache = {}, look = name => cache[name] || (cache[name] = colour(name));
     const height = Math.max(1, this.rowHeight - (this.rowHeight > 3 ? 1 : 0));
-    for (let from = 0; from < this.words;) {
-      const kind = this.lookOf(from);
+    const { state, words } = this;
+    for (let from = 0; from < words;) {
+      const kind = this.lookOf(state[from]);
       let to = from + 1;
-      while (to % LINE_WORDS && to < this.words && this.lookOf(to) === kind) to++;
+      while (to % LINE_WORDS && to < words &&
+        (state[to] === state[to - 1] || this.lookOf(state[to]) === kind)) to++;
       const { x, y } = this.placeOf(from), width = (to - from) * this.wordWidth;
       paper.fillStyle = look(kind.replace('~', ''));
       paper.globalAlpha = kind.startsWith('~') ? 0.35 : 1;
@@ -240,17 +262,19 @@ const memory = {
     }
   },
 
-  lookOf(word) {
-    const tint = index => this.tint(this.nameOf(this.events[index]));
-    if (this.landing[word] >= 0) return `~${tint(this.landing[word])}`;
-    return this.owner[word] >= 0 ? tint(this.owner[word]) : 'memory-never';
+  // The colour of a word that holds an event; ~ before it while that is in flight.
+  lookOf(index) {
+    if (index < 0) return 'memory-never';
+    const event = this.events[index], tint = this.tint(this.nameOf(event));
+    return event.land > timeHere() ? `~${tint}` : tint;
   },
 
   drawReaders(paper) {
-    const base = here().shared_base;
+    const base = here().shared_base, time = timeHere();
     paper.fillStyle = colour('reading');
-    for (const r of this.readers) {
-      if (r.start > this.time || r.end < this.time) continue;
+    for (let i = lowerBound(this.starts, time + 1) - 1; i >= 0 && this.ends[i] >= time; i--) {
+      const r = this.readers[i];
+      if (r.end < time) continue;
       const chunks = r.descriptor
         ? here().layouts[r.descriptor.layout].map(o => r.descriptor.address + o)
         : Array.from({ length: r.bytes >> 4 }, (_, i) => r.from + 16 * i);
@@ -290,8 +314,7 @@ const memory = {
     paper.textAlign = 'right';
     let last = null, lastY = -99;
     for (let line = 0; line * LINE_WORDS < this.words; line++) {
-      const word = line * LINE_WORDS, index = this.landing[word] >= 0 ? this.landing[word]
-        : this.owner[word];
+      const word = line * LINE_WORDS, index = this.state[word];
       const name = index >= 0 ? this.nameOf(this.events[index]) : '';
       const { x, y } = this.placeOf(word), top = line % this.lines === 0;
       if (top) lastY = -99;
@@ -306,9 +329,9 @@ const memory = {
 
   drawNote() {
     let written = 0, landing = 0;
-    for (let w = 0; w < this.words; w++) {
-      if (this.landing[w] >= 0) landing++;
-      else if (this.owner[w] >= 0) written++;
+    for (const index of this.state) {
+      if (index < 0) continue;
+      if (this.events[index].land > timeHere()) landing++; else written++;
     }
     document.getElementById('memory-note').textContent = !this.words
       ? 'This kernel uses no shared memory.'

@@ -2,8 +2,6 @@
 // read it, lane by lane. So a tile that went through registers keeps its elements' names, and an
 // FFMA says what it multiplies.
 
-const MOST_BACK = 6000; // steps: a round of a loop uses what it has loaded
-
 // An instruction's name, the registers that it writes, and the groups that it reads.
 function registersOf(op) {
   if (!op.registers) {
@@ -13,15 +11,25 @@ function registersOf(op) {
   return op.registers;
 }
 
+// The instructions of a launch that write a register.
+function writersOf(launch, register) {
+  if (!launch.writers) {
+    launch.writers = new Map();
+    for (const [index, op] of launch.ops.entries())
+      for (const to of registersOf(op).to) addTo(launch.writers, to, index);
+  }
+  return launch.writers.get(register) || [];
+}
+
 const typeBytes = name => Number((name.match(/(\d+)$/) || [0, 32])[1]) / 8;
 
 // The load that brought `byte` of a register, as a lane has it before a step: {step, byte}, where
 // `byte` counts in what the lane loaded. null if the value was computed.
 function originOf(warp, step, register, lane, byte = 0) {
-  const w = here().warps[warp], { ops } = here();
-  for (let s = step - 1; s >= 0 && s > step - MOST_BACK; s--) {
-    const { name, to, from } = registersOf(ops[w.op[s]]), at = to.indexOf(register);
-    if (at < 0 || !(w.mask[s] >>> lane & 1)) continue;
+  const w = here().warps[warp];
+  for (let s = step; (s = nextStep(w, s, -1, writersOf(here(), register))) >= 0;) {
+    if (!(w.mask[s] >>> lane & 1)) continue;
+    const { name, to, from } = registersOf(opAt(warp, s)), at = to.indexOf(register);
     if (/^ld\.(shared|global)/.test(name)) return { step: s, byte: at * typeBytes(name) + byte };
     if (!/^(mov|cvt)\./.test(name) || !from.length) return null;
     const [source] = from, bytes = typeBytes(name) / Math.max(to.length, source.length);
@@ -64,16 +72,16 @@ function elementStored(event, address) {
 }
 
 // What a lane of the cursor's warp has in a register: {name, index, text, step} of the element, or
-// of the place in shared memory that it was read from; null if it was computed. Shared memory is
-// asked for its state at that load.
+// of the place in shared memory that it was read from, as that was at the load; null if it was
+// computed.
 function valueOf(register, lane) {
   const origin = originOf(cursor.warp, cursor.step, register, lane);
   const read = origin && readAt(cursor.warp, origin, lane);
   if (!read) return null;
   const { step } = origin;
   if (read.f.space === 'global') return { ...element(here(), read.f.tensor, read.address), step };
-  memory.replay(warpHere().time[step]);
-  const found = memory.elementAt(read.address), event = memory.eventAt(read.address);
+  const time = warpHere().time[step];
+  const found = memory.elementAt(read.address, time), event = memory.eventAt(read.address, time);
   if (found) return { ...found, step };
   const byte = read.address - here().shared_base;
   const name = event && memory.nameOf(event) || 'shared memory';
@@ -103,7 +111,6 @@ function operandsFigure(op) {
   if (!MULTIPLIES.test(name) || from.length < 2) return null;
   const lanes = lanesOf(warpHere().mask[cursor.step]).map(lane =>
     ({ lane, values: from.slice(0, 2).map(([register]) => valueOf(register, lane)) }));
-  memory.replay(timeHere());
   if (lanes.some(({ values }) => values.some(v => !v))) return null;
   const operands = [0, 1].map(i => ({ i, ...distinctValues(lanes.map(l => l.values[i])) }));
   const [down, across] = operands.sort((a, b) => a.list.length - b.list.length);

@@ -3,8 +3,9 @@
 
 const record = data('record'), run = data('run');
 
-// Each warp: op[step], mask[step], time[step], and its requests, whose steps ascend.
-function openWarp(raw) {
+// Each warp: op[step], mask[step], time[step], its requests, whose steps ascend, the steps of each
+// instruction, where the line turns, and what happens at a step.
+function openWarp(raw, ops) {
   const steps = raw.steps;
   const warp = {
     steps,
@@ -24,6 +25,9 @@ function openWarp(raw) {
     }
   }
   warp.time[steps] = time;
+  warp.stepsOf = stepsOfOps(warp, ops.length);
+  warp.turns = turnsOf(warp, ops);
+  warp.happenings = new Map();
   const requests = raw.requests.length / 3;
   warp.requests = requests;
   warp.requestStep = new Uint32Array(requests);
@@ -37,19 +41,9 @@ function openWarp(raw) {
   return warp;
 }
 
-// The first index of an ascending list whose value is at least `value`.
-function lowerBound(list, value) {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] < value) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
 // The step that a warp is in at a time, or did last before.
 function stepAt(warp, time) {
-  const at = lowerBound(warp.time.subarray(0, warp.steps), time + 1) - 1;
+  const at = lowerBound(warp.time, time + 1, 0, warp.steps) - 1;
   return Math.max(0, Math.min(warp.steps - 1, at));
 }
 
@@ -68,12 +62,27 @@ function unflatten(list, ...names) {
   return objects;
 }
 
-function openPhase(raw) {
+// A phase of an mbarrier, or a use of a barrier.
+function openPhase(raw, barrier) {
   return {
     ...raw,
+    barrier, loads: [], // the bulk copies that it waits for
     arrivals: unflatten(raw.arrivals, 'warp', 'step', 'count'),
     waits: unflatten(raw.waits, 'warp', 'step'),
   };
+}
+
+// From the last arrival at a phase to each wait of another warp: it lets that go.
+function releasesOf({ warps, mbarriers, barriers }) {
+  const list = [];
+  for (const phase of [...mbarriers, ...barriers]) {
+    let last = null;
+    for (const a of phase.arrivals)
+      if (!last || warps[a.warp].time[a.step] > warps[last.warp].time[last.step]) last = a;
+    if (last) for (const wait of phase.waits)
+      if (wait.warp !== last.warp) list.push({ from: last, to: wait });
+  }
+  return list;
 }
 
 // The kernel's parameters, from its signature: name, bytes of an element, names of dimensions.
@@ -124,9 +133,14 @@ function openLaunch(raw) {
   const launch = { ...raw, source: raw.source.length ? raw.source : data('source') };
   launch.ops = raw.ops.map(([text, cls, line, lines]) =>
     ({ text, kind: raw.classes[cls], line, lines }));
-  launch.warps = raw.warps.map(openWarp);
-  launch.mbarriers = raw.mbarriers.map(openPhase);
-  launch.barriers = raw.barriers.map(openPhase);
+  launch.opsOf = opsByLine(launch.ops);
+  launch.warps = raw.warps.map(warp => openWarp(warp, launch.ops));
+  launch.mbarriers = raw.mbarriers.map(phase => openPhase(phase, false));
+  launch.barriers = raw.barriers.map(phase => openPhase(phase, true));
+  for (const flight of launch.flights)
+    if (flight.phase >= 0) launch.mbarriers[flight.phase].loads.push(flight);
+  launch.releases = releasesOf(launch);
+  addHappenings(launch);
   launch.parameters = signature(launch);
   launch.end = Math.max(1, ...launch.warps.map(warp => warp.time[warp.steps]));
   launch.steps = launch.warps.reduce((sum, warp) => sum + warp.steps, 0);
@@ -143,17 +157,6 @@ function variableAt(launch, address) {
     if (address >= v.address && address < v.address + v.bytes && v.name !== 'shared')
       return v.name + (address > v.address ? ` + ${address - v.address}` : '');
   return '';
-}
-
-// The tensor that a step copies from or to, by its requests or its bulk copy; '' if none.
-function tensorOf(launch, warp, step) {
-  const w = launch.warps[warp];
-  for (const i of requestsOf(w, step)) {
-    const f = launch.footprints[w.footprint[i]];
-    if (f.space === 'global' && f.tensor >= 0) return element(launch, f.tensor, 0).name;
-  }
-  const transfer = launch.transfers.find(t => t.warp === warp && t.step === step);
-  return transfer && transfer.tensor >= 0 ? element(launch, transfer.tensor, 0).name : '';
 }
 
 const lanesOf = mask => [...Array(32).keys()].filter(lane => mask >>> lane & 1);

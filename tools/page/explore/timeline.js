@@ -146,8 +146,9 @@ const timeline = {
   // A row is drawn pixel by pixel, each in the colour that most of its steps have.
   drawRow(paper, row) {
     const warp = here().warps[row.warp];
+    const stepFrom = time => lowerBound(warp.time, Math.ceil(time), 0, warp.steps);
     const perPixel = (this.to - this.from) / this.width;
-    let begin = 0, last = '';
+    let begin = 0, last = '', first = stepFrom(this.from);
     const flush = end => {
       if (last && end > begin) {
         paper.fillStyle = this.colours[last];
@@ -156,8 +157,9 @@ const timeline = {
       begin = end;
     };
     for (let x = 0; x < this.width; x++) {
-      const name = this.phaseBetween(warp, this.from + x * perPixel,
-        this.from + (x + 1) * perPixel);
+      const end = stepFrom(this.from + (x + 1) * perPixel);
+      const name = this.phaseBetween(warp, first, end, this.from + x * perPixel);
+      first = end;
       if (name === last) continue;
       flush(x);
       last = name;
@@ -166,9 +168,8 @@ const timeline = {
     if (perPixel < 0.25) this.drawSteps(paper, row, warp);
   },
 
-  phaseBetween(warp, from, to) {
-    const times = warp.time.subarray(0, warp.steps);
-    const first = lowerBound(times, Math.ceil(from)), end = lowerBound(times, Math.ceil(to));
+  // The phase of the steps from `first` to before `end`; at time `from` if there are none.
+  phaseBetween(warp, first, end, from) {
     if (first === end) { // between two steps, inside one, or after the last
       if (first === warp.steps) return from < warp.time[warp.steps] ? this.lastPhase(warp) : '';
       if (first === 0) return '';
@@ -188,7 +189,7 @@ const timeline = {
   // Close up, a line between two steps.
   drawSteps(paper, row, warp) {
     paper.fillStyle = this.colours.paper;
-    const first = lowerBound(warp.time.subarray(0, warp.steps), Math.floor(this.from));
+    const first = lowerBound(warp.time, Math.floor(this.from), 0, warp.steps);
     for (let step = first; step < warp.steps && warp.time[step] <= this.to; step++)
       if (warp.time[step] > this.from) paper.fillRect(this.x(warp.time[step]) - 0.5, row.y, 1,
         row.height);
@@ -249,20 +250,6 @@ const timeline = {
     paper.fillText('instructions', 10, this.height - 6);
   },
 
-  // From the last arrival to everyone that it lets go.
-  releases() {
-    const launch = here(), list = [];
-    for (const phase of [...launch.mbarriers, ...launch.barriers]) {
-      let last = null;
-      for (const a of phase.arrivals)
-        if (!last || launch.warps[a.warp].time[a.step] > launch.warps[last.warp].time[last.step])
-          last = a;
-      if (last) for (const wait of phase.waits)
-        if (wait.warp !== last.warp) list.push({ from: last, to: wait, phase });
-    }
-    return list;
-  },
-
   arrow(paper, from, to) {
     const launch = here(), a = this.rows[from.warp], b = this.rows[to.warp];
     const x1 = this.x(launch.warps[from.warp].time[from.step]);
@@ -283,7 +270,7 @@ const timeline = {
   },
 
   drawReleases(paper) {
-    const inView = this.releases().filter(r => {
+    const inView = here().releases.filter(r => {
       const { time } = here().warps[r.to.warp], t = time[r.to.step];
       const waited = time[r.to.step + 1] - t > 1; // else it has passed without a stop
       return waited && t >= this.from && t <= this.to;
@@ -296,7 +283,7 @@ const timeline = {
   },
 
   // ---- The cursor -------------------------------------------------------------------------------
-  draw() {
+  paint() {
     if (this.launch !== cursor.launch) {
       this.build();
       this.resize();
@@ -317,10 +304,8 @@ const timeline = {
     paper.strokeStyle = this.colours.ink;
     paper.lineWidth = 2;
     paper.strokeRect(x - 1, row.y - 1, width + 1, row.height + 2);
-    for (const r of this.releases())
-      if ((r.to.warp === cursor.warp && r.to.step === cursor.step) ||
-        (r.from.warp === cursor.warp && r.from.step === cursor.step))
-        this.arrow(paper, r.from, r.to);
+    for (const r of happeningsAt(cursor.warp, cursor.step).releases)
+      this.arrow(paper, r.from, r.to);
     const tracks = document.getElementById('tracks');
     if (row.y < tracks.scrollTop || row.y + row.height > tracks.scrollTop + tracks.clientHeight)
       tracks.scrollTop = row.y - tracks.clientHeight / 2;
@@ -333,7 +318,7 @@ const timeline = {
     this.from = clamp(around - share * span, 0, here().end - span);
     this.to = this.from + span;
     this.drawBase();
-    this.draw();
+    this.paint();
   },
 
   show(time) {
@@ -347,7 +332,7 @@ const timeline = {
     this.from = 0;
     this.to = here().end;
     this.drawBase();
-    this.draw();
+    this.paint();
   },
 
   barAt(x, y) {
@@ -358,7 +343,7 @@ const timeline = {
   choose(bar) {
     this.chosen = bar || null;
     this.drawBase();
-    if (bar) move({ warp: bar.warp, step: bar.first }); else this.draw();
+    if (bar) move({ warp: bar.warp, step: bar.first }); else this.paint();
   },
 
   click(x, y) {
@@ -366,8 +351,10 @@ const timeline = {
     if (bar) return this.choose(bar);
     const row = this.rows.find(r => y >= r.y - 1 && y < r.y + r.height + 2);
     if (!row || x < GUTTER) return;
-    if (this.chosen) this.chosen = null;
-    this.drawBase();
+    if (this.chosen) {
+      this.chosen = null;
+      this.drawBase();
+    }
     move({ warp: row.warp, step: stepAt(here().warps[row.warp], Math.floor(this.timeAt(x))) });
   },
 };
@@ -377,8 +364,8 @@ function between(start, end) {
   const counts = {}, launch = here();
   let exponentials = 0;
   for (const warp of launch.warps) {
-    const times = warp.time.subarray(0, warp.steps);
-    for (let step = lowerBound(times, start); step < warp.steps && times[step] <= end; step++) {
+    const { time, steps } = warp;
+    for (let step = lowerBound(time, start, 0, steps); step < steps && time[step] <= end; step++) {
       const op = launch.ops[warp.op[step]];
       counts[op.phase] = (counts[op.phase] || 0) + 1;
       if (/^ex2/.test(op.text)) exponentials++;
