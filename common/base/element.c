@@ -1,7 +1,5 @@
 #include "base/element.h"
 
-#include "base/clones.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -90,21 +88,19 @@ float element_to_float(ElementType type, uint16_t bits) {
     return type == TYPE_BF16 ? bits_float((uint32_t)bits << 16) : fp16_value(bits);
 }
 
-CLONES static void fp16_values(const uint16_t *restrict bits, size_t count,
-                               float *restrict values) {
+static void fp16_values(const uint16_t *restrict bits, size_t count, float *restrict values) {
     for (size_t i = 0; i < count; i++) values[i] = fp16_value(bits[i]);
 }
 
-CLONES static void bf16_values(const uint16_t *restrict bits, size_t count,
-                               float *restrict values) {
+static void bf16_values(const uint16_t *restrict bits, size_t count, float *restrict values) {
     for (size_t i = 0; i < count; i++) values[i] = bits_float((uint32_t)bits[i] << 16);
 }
 
-CLONES static void round_to_fp16(size_t count, float *values) {
+static void round_to_fp16(size_t count, float *values) {
     for (size_t i = 0; i < count; i++) values[i] = fp16_rounded(values[i]);
 }
 
-CLONES static void round_to_bf16(size_t count, float *values) {
+static void round_to_bf16(size_t count, float *values) {
     for (size_t i = 0; i < count; i++) values[i] = bf16_rounded(values[i]);
 }
 

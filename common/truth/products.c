@@ -1,7 +1,5 @@
 #include "truth/products.h"
 
-#include "base/clones.h"
-
 #include <math.h>
 
 /* No product is fused with an addition, which gcc does not do with -std=c11 anyway. INDEPENDENT
@@ -30,8 +28,8 @@ static const size_t NEXT = 1;
 
 /* The keys are the lanes of the vectors; the four rows share what is loaded of K. */
 #define DEFINE_SCORES(name, Real)                                                                  \
-    CLONES void name(const Real *restrict q, const Real *restrict K, size_t d, Real scale,         \
-                     Real *restrict S) {                                                           \
+    void name(const Real *restrict q, const Real *restrict K, size_t d, Real scale,                \
+              Real *restrict S) {                                                                  \
         const size_t SUMS = 8, KEYS = TILE_KEYS, STEP = SUMS * KEYS;                               \
         Real sum[TILE_ROWS][TILE_KEYS];                                                            \
         for (size_t i = 0; i < TILE_SCORES; i++) S[i] = 0;                                         \
@@ -59,8 +57,8 @@ DEFINE_SCORES(exact_scores, double)
 DEFINE_SCORES(low_scores, float)
 
 /* Here the columns are the lanes. */
-CLONES void exact_add_values(const double *restrict P, const double *restrict V, size_t d,
-                             double *restrict O, double *restrict size) {
+void exact_add_values(const double *restrict P, const double *restrict V, size_t d,
+                      double *restrict O, double *restrict size) {
     double *O1 = O + d, *O2 = O1 + d, *O3 = O2 + d;
     double *size1 = size + d, *size2 = size1 + d, *size3 = size2 + d;
     for (size_t key = 0; key < TILE_KEYS; key += TERMS) {
@@ -79,8 +77,7 @@ CLONES void exact_add_values(const double *restrict P, const double *restrict V,
     }
 }
 
-CLONES void low_add_values(const float *restrict P, const float *restrict V, size_t d,
-                           float *restrict O) {
+void low_add_values(const float *restrict P, const float *restrict V, size_t d, float *restrict O) {
     float *O1 = O + d, *O2 = O1 + d, *O3 = O2 + d;
     for (size_t key = 0; key < TILE_KEYS; key += TERMS) {
         const float *P0 = P + key, *P1 = P0 + TILE_KEYS, *P2 = P1 + TILE_KEYS, *P3 = P2 + TILE_KEYS,
@@ -96,7 +93,7 @@ CLONES void low_add_values(const float *restrict P, const float *restrict V, siz
 
 #define LARGER(a, b) ((a) > (b) ? (a) : (b)) /* b if a is a NaN */
 
-CLONES void exact_largest(const double *numbers, int count, double *largest, double *magnitude) {
+void exact_largest(const double *numbers, int count, double *largest, double *magnitude) {
     double most[LANES], size[LANES];
     int i = 0;
     for (int lane = 0; lane < LANES; lane++) most[lane] = -INFINITY, size[lane] = 0;
@@ -116,7 +113,7 @@ CLONES void exact_largest(const double *numbers, int count, double *largest, dou
     }
 }
 
-CLONES float low_largest(const float *numbers, int count) {
+float low_largest(const float *numbers, int count) {
     float most[LANES], largest = -INFINITY;
     int i = 0;
     for (int lane = 0; lane < LANES; lane++) most[lane] = -INFINITY;
@@ -127,10 +124,10 @@ CLONES float low_largest(const float *numbers, int count) {
     return largest;
 }
 
-CLONES void exact_divide(double *numbers, int count, double divisor) {
+void exact_divide(double *numbers, int count, double divisor) {
     for (int i = 0; i < count; i++) numbers[i] /= divisor;
 }
 
-CLONES void exact_from_low(const float *restrict low, size_t count, double *restrict exact) {
+void exact_from_low(const float *restrict low, size_t count, double *restrict exact) {
     for (size_t i = 0; i < count; i++) exact[i] = low[i];
 }

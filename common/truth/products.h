@@ -1,7 +1,6 @@
 /* The products of attention, of a few rows with a few keys at a time: loops that the compiler turns
- * into vectors, once for each level of processors (clones.h). The order of the additions does not
- * depend on the level, and no product is fused with an addition, so all levels give the same bits.
- */
+ * into vectors, as wide as the processor has them. The order of the additions does not depend on
+ * that, and no product is fused with an addition, so all processors give the same bits. */
 #ifndef PRODUCTS_H
 #define PRODUCTS_H
 

@@ -20,8 +20,17 @@ endif
 say = { [ -t 2 ] && printf '\033[K%s\r' '$1' || echo '$1'; } >&2
 said = [ ! -t 2 ] || printf '\033[K' >&2
 
+# Loops become vectors as wide as this machine's processor has them. The level is among the flags,
+# so on another processor the programs are built anew. On Arm all have the same, without an option.
+PROCESSOR := $(shell sed -n '/^flags/{p;q}' /proc/cpuinfo 2>/dev/null)
+AVX2 := avx2 bmi1 bmi2 f16c fma abm movbe
+AVX512 := avx512f avx512bw avx512cd avx512dq avx512vl
+lacks = $(filter-out $(PROCESSOR),$1)
+LEVEL := $(if $(call lacks,$(AVX2)),,-march=x86-64-v$(if $(call lacks,$(AVX512)),3,4))
+
 CC ?= gcc
 CFLAGS ?= -O2
-HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP
+HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP \
+              -ffp-contract=off $(LEVEL)
 NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none -MMD \
              -Icommon

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The Makefile as a user meets it: help, messages for bad values, what is rebuilt and what is not.
 # All of it in a folder whose path has a blank. Catches: a stage that needs an entry somewhere, a
-# stale variant, a needless rebuild, a typo that nobody mentions, a value that the shell executes, a
-# variable that a command takes and does not use, a path that falls apart at its blank.
+# stale variant, a needless rebuild, a program for another processor, a typo that nobody mentions, a
+# value that the shell executes, a variable that a command takes and does not use, a path that falls
+# apart at its blank.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -292,6 +293,22 @@ echo "not CUDA" >>stages/42_new/kernel.cu
 run stage42 ARCH=sm_80 D=64
 ok "a kernel that does not compile ends with 2" [ $? -eq 2 ]
 ok "and leaves nothing half-written" [ ! -e build/sm_80/42_new/d64_fp16_full.so ]
+# The level of the processor, which decides what is compiled.
+object=build/host/common/base/error.o
+run $object PROCESSOR=sse2
+ok "an old processor needs no option" [ "$(grep -c march build/flags/host)" -eq 0 ]
+run $object PROCESSOR=sse2
+ok "on the same processor nothing is built again" [ "$(grep -c '^cc ' "$log")" -eq 0 ]
+run build/flags/host PROCESSOR="fma movbe abm avx2 bmi1 f16c bmi2 sse2"
+ok "one with AVX2 has level 3" grep -q -- '-march=x86-64-v3$' build/flags/host
+run build/flags/host PROCESSOR="fma movbe abm avx2 bmi1 f16c sse2"
+ok "if it has all of that level" [ "$(grep -c march build/flags/host)" -eq 0 ]
+if grep -qw avx2 /proc/cpuinfo; then
+    run $object
+    ok "on another one it is built anew" says "cc    common/base/error.c"
+else
+    ok "# SKIP this processor is of the lowest level" true
+fi
 run clean
 ok "clean removes build/" [ ! -e build ]
 cd "$root" || exit 1

@@ -30,7 +30,7 @@ uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, co
 }
 
 /* The lanes' addresses, those of idle lanes replaced by an active one's. */
-CLONES static void fill_idle(const uint32_t address[LANES], uint32_t mask, uint32_t filled[LANES]) {
+static void fill_idle(const uint32_t address[LANES], uint32_t mask, uint32_t filled[LANES]) {
     const uint32_t any = address[first_lane(mask)];
     for (unsigned l = 0; l < LANES; l++) {
         const uint32_t active = 0 - (mask >> l & 1);
@@ -167,8 +167,8 @@ static void pattern_access(const Pattern *p, uint8_t *at, AccessKind kind, Acces
 
 /* What shared_lanes does for all lanes of a request that has the pattern of the operation's last
  * one and reads what was written; false if it is not such a request. */
-CLONES static bool shared_again(Warp *warp, const Op *op, const u32 base[LANES], unsigned bytes,
-                                AccessKind kind, Access *access) {
+static bool shared_again(Warp *warp, const Op *op, const u32 base[LANES], unsigned bytes,
+                         AccessKind kind, Access *access) {
     const Block *block = warp->block;
     const uint32_t first = base[0] + (uint32_t)op->offset;
     const Pattern *p = find_shared(&block->pattern[op->index], base, first);
@@ -287,8 +287,8 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
 
 /* What global_lanes does for all lanes of a request that has the pattern of the operation's last
  * one; false if it is not such a request. */
-CLONES static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsigned bytes,
-                                AccessKind kind, Access *access) {
+static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsigned bytes,
+                         AccessKind kind, Access *access) {
     Pattern *p = &warp->block->pattern[op->index].global;
     const Allocation *a = warp->block->range[op->index];
     const uint64_t offset = (uint64_t)(int64_t)op->offset, first = base[0] + offset;
@@ -366,7 +366,7 @@ static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], uns
 }
 
 /* The lanes' addresses, 64 bits wide. */
-CLONES static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_t address[LANES]) {
+static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_t address[LANES]) {
     if (op->address_width == 4) {
         const u32 *base = REG(u32, r);
         for (unsigned l = 0; l < LANES; l++) address[l] = base[l] + (uint32_t)op->offset;

@@ -11,3 +11,30 @@ void check_index(Warp *warp, const uint32_t value[], bool is_signed) {
                   (long long)number);
     }
 }
+
+/* Elements of one type: the compiler turns the loop into vectors. */
+#define KEEP(type)                              \
+    do {                                        \
+        type *to = out;                         \
+        const type *from = part;                \
+        VECTORISE                               \
+        for (unsigned l = 0; l < LANES; l++)    \
+            if (mask >> l & 1) to[l] = from[l]; \
+    } while (0)
+
+void keep_lanes(void *out, const void *part, size_t bytes, uint32_t mask) {
+    switch (bytes) {
+    case sizeof(u16):
+        KEEP(u16);
+        break;
+    case sizeof(u32):
+        KEEP(u32);
+        break;
+    case sizeof(u64):
+        KEEP(u64);
+        break;
+    default:
+        for (unsigned l = 0; l < LANES; l++)
+            if (mask >> l & 1) memcpy((u8 *)out + l * bytes, (const u8 *)part + l * bytes, bytes);
+    }
+}

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/clones.h"
 #include "machine/block.h"
 
 /* Registers hold bits: one may be read as another type than it was written. */
@@ -36,17 +35,18 @@ typedef double f64 __attribute__((may_alias));
 
 #define REG(type, i) ((type *)(void *)(warp->registers + op->r[i]))
 
+/* Copies the elements, each of so many bytes, of the lanes in the mask. */
+void keep_lanes(void *out, const void *part, size_t bytes, uint32_t mask);
+
 /* operand i = value, a lane at a time; `value` may use l, the lane */
-#define EACH_OF(type, i, value)                                \
-    do {                                                       \
-        type part_[LANES];                                     \
-        type *out_ = REG(type, i);                             \
-        type *to_ = warp->mask == ALL_LANES ? out_ : part_;    \
-        VECTORISE                                              \
-        for (unsigned l = 0; l < LANES; l++) to_[l] = (value); \
-        if (to_ == part_)                                      \
-            for (unsigned l = 0; l < LANES; l++)               \
-                if (warp->mask >> l & 1) out_[l] = part_[l];   \
+#define EACH_OF(type, i, value)                                              \
+    do {                                                                     \
+        type part_[LANES];                                                   \
+        type *out_ = REG(type, i);                                           \
+        type *to_ = warp->mask == ALL_LANES ? out_ : part_;                  \
+        VECTORISE                                                            \
+        for (unsigned l = 0; l < LANES; l++) to_[l] = (value);               \
+        if (to_ == part_) keep_lanes(out_, part_, sizeof(type), warp->mask); \
     } while (0)
 
 /* the same for operand 0, the result of most operations */

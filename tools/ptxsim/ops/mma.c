@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/clones.h"
 #include "machine/tensormap.h"
 #include "ops/numeric.h"
 
@@ -46,7 +45,7 @@ static inline void widen(const uint32_t *word, MmaElement element, float *restri
 }
 
 /* Register q of A holds rows 0-7 (even q) or 8-15 of half q / 2 of k. */
-CLONES static void load_a(MmaElement element, const uint32_t *const a[4], FragmentA fragment) {
+static void load_a(MmaElement element, const uint32_t *const a[4], FragmentA fragment) {
     for (unsigned h = 0; h < HALVES; h++)
         for (unsigned upper = 0; upper < 2; upper++)
             widen(a[2 * h + upper], element, fragment[0][h][8 * upper], fragment[1][h][8 * upper]);
@@ -68,7 +67,7 @@ static inline void transpose(const uint32_t b[LANES], Words line[QUAD]) {
     line[3] = __builtin_shufflevector(high03, high47, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-CLONES static void load_b(MmaElement element, const uint32_t *const b[2], FragmentB fragment) {
+static void load_b(MmaElement element, const uint32_t *const b[2], FragmentB fragment) {
     for (unsigned h = 0; h < HALVES; h++) {
         Words line[QUAD];
         transpose(b[h], line);
@@ -97,8 +96,8 @@ MmaPlace mma_place(MmaOperand operand, unsigned lane, unsigned reg, unsigned hal
 /* D = A B + C. Registers 0 and 1 of C and D hold the even and the odd columns of rows 0-7,
  * registers 2 and 3 those of rows 8-15. Four rows at a time keep eight independent chains of
  * additions. */
-CLONES CONTRACT static void multiply(FragmentA a, FragmentB b, uint32_t *const d[4],
-                                     const uint32_t *const c[4]) {
+CONTRACT static void multiply(FragmentA a, FragmentB b, uint32_t *const d[4],
+                              const uint32_t *const c[4]) {
     enum { STRIP = 4 };
     for (unsigned first = 0; first < ROWS; first += STRIP) {
         Row even[STRIP], odd[STRIP];
@@ -228,7 +227,7 @@ static uint32_t chunk_offset(const WgmmaTile *tile, unsigned row, unsigned k) {
            k / 8 * d->stride_offset;
 }
 
-CLONES unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS]) {
+unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS]) {
     const uint32_t base = tile->descriptor.address;
     const Swizzle swizzle = (Swizzle)tile->descriptor.swizzle;
     const uint32_t line_step = 16u << swizzle; /* from a line of a matrix to the next one */

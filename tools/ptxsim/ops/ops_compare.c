@@ -48,39 +48,39 @@ static inline uint32_t gather_bits(const uint8_t holds[LANES]) {
 }
 
 /* The last two are never asked of integers. a == a is false for a NaN. */
-#define COMPARE(name, T)                                                              \
-    CLONES static uint32_t name(const void *left, const void *right, unsigned what) { \
-        const T *a = left, *b = right;                                                \
-        switch (what) {                                                               \
-        case COMPARE_EQ:                                                              \
-            GATHER(a[l] == b[l])                                                      \
-        case COMPARE_NE:                                                              \
-            GATHER((a[l] < b[l]) | (a[l] > b[l]))                                     \
-        case COMPARE_LT:                                                              \
-            GATHER(a[l] < b[l])                                                       \
-        case COMPARE_LE:                                                              \
-            GATHER(a[l] <= b[l])                                                      \
-        case COMPARE_GT:                                                              \
-            GATHER(a[l] > b[l])                                                       \
-        case COMPARE_GE:                                                              \
-            GATHER(a[l] >= b[l])                                                      \
-        case COMPARE_EQU:                                                             \
-            GATHER(!((a[l] < b[l]) | (a[l] > b[l])))                                  \
-        case COMPARE_NEU:                                                             \
-            GATHER(!(a[l] == b[l]))                                                   \
-        case COMPARE_LTU:                                                             \
-            GATHER(!(a[l] >= b[l]))                                                   \
-        case COMPARE_LEU:                                                             \
-            GATHER(!(a[l] > b[l]))                                                    \
-        case COMPARE_GTU:                                                             \
-            GATHER(!(a[l] <= b[l]))                                                   \
-        case COMPARE_GEU:                                                             \
-            GATHER(!(a[l] < b[l]))                                                    \
-        case COMPARE_NUM:                                                             \
-            GATHER((a[l] == a[l]) & (b[l] == b[l]))                                   \
-        default:                                                                      \
-            GATHER((a[l] != a[l]) | (b[l] != b[l]))                                   \
-        }                                                                             \
+#define COMPARE(name, T)                                                       \
+    static uint32_t name(const void *left, const void *right, unsigned what) { \
+        const T *a = left, *b = right;                                         \
+        switch (what) {                                                        \
+        case COMPARE_EQ:                                                       \
+            GATHER(a[l] == b[l])                                               \
+        case COMPARE_NE:                                                       \
+            GATHER((a[l] < b[l]) | (a[l] > b[l]))                              \
+        case COMPARE_LT:                                                       \
+            GATHER(a[l] < b[l])                                                \
+        case COMPARE_LE:                                                       \
+            GATHER(a[l] <= b[l])                                               \
+        case COMPARE_GT:                                                       \
+            GATHER(a[l] > b[l])                                                \
+        case COMPARE_GE:                                                       \
+            GATHER(a[l] >= b[l])                                               \
+        case COMPARE_EQU:                                                      \
+            GATHER(!((a[l] < b[l]) | (a[l] > b[l])))                           \
+        case COMPARE_NEU:                                                      \
+            GATHER(!(a[l] == b[l]))                                            \
+        case COMPARE_LTU:                                                      \
+            GATHER(!(a[l] >= b[l]))                                            \
+        case COMPARE_LEU:                                                      \
+            GATHER(!(a[l] > b[l]))                                             \
+        case COMPARE_GTU:                                                      \
+            GATHER(!(a[l] <= b[l]))                                            \
+        case COMPARE_GEU:                                                      \
+            GATHER(!(a[l] < b[l]))                                             \
+        case COMPARE_NUM:                                                      \
+            GATHER((a[l] == a[l]) & (b[l] == b[l]))                            \
+        default:                                                               \
+            GATHER((a[l] != a[l]) | (b[l] != b[l]))                            \
+        }                                                                      \
     }
 COMPARE(compare_u16, u16)
 COMPARE(compare_s16, s16)
@@ -195,12 +195,12 @@ static void run_setp_pair(Warp *warp, const Op *op) {
 
 /* ---- Selection ------------------------------------------------------------------------------- */
 
-#define SELECT(name, T)                                 \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const T *a = REG(T, 1), *b = REG(T, 2);         \
-        uint32_t choice = predicate(warp, op->r[3]);    \
-        if (op->negated) choice = ~choice;              \
-        EACH(T, choice >> l & 1 ? a[l] : b[l]);         \
+#define SELECT(name, T)                              \
+    static void name(Warp *warp, const Op *op) {     \
+        const T *a = REG(T, 1), *b = REG(T, 2);      \
+        uint32_t choice = predicate(warp, op->r[3]); \
+        if (op->negated) choice = ~choice;           \
+        EACH(T, choice >> l & 1 ? a[l] : b[l]);      \
     }
 SELECT(select_16, u16)
 SELECT(select_32, u32)

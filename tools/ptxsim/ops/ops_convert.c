@@ -7,10 +7,10 @@
 
 /* ---- Fast ones ------------------------------------------------------------------------------- */
 
-#define CONVERT(name, D, A, value)                      \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                         \
-        EACH(D, (D)(value));                            \
+#define CONVERT(name, D, A, value)               \
+    static void name(Warp *warp, const Op *op) { \
+        const A *a = REG(A, 1);                  \
+        EACH(D, (D)(value));                     \
     }
 CONVERT(f32_from_f16, f32, u16, half_to_float(a[l]))
 CONVERT(f32_from_bf16, f32, u16, bf16_to_float(a[l]))
@@ -23,11 +23,11 @@ CONVERT(s32_from_s16, s32, s16, a[l])
 CONVERT(f32_from_s32, f32, s32, a[l])
 CONVERT(f32_from_u32, f32, u32, a[l])
 
-#define WIDEN(name, D, A, is_signed)                    \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                         \
-        widens(warp, op, 1, is_signed);                 \
-        EACH(D, (D)a[l]);                               \
+#define WIDEN(name, D, A, is_signed)             \
+    static void name(Warp *warp, const Op *op) { \
+        const A *a = REG(A, 1);                  \
+        widens(warp, op, 1, is_signed);          \
+        EACH(D, (D)a[l]);                        \
     }
 WIDEN(s64_from_s32, s64, s32, true)
 WIDEN(u64_from_u32, u64, u32, false)
@@ -36,7 +36,7 @@ CONVERT(f32_saturated, f32, f32, saturate(a[l]))
 
 /* Two fp32 to a pair: the first source is the upper half. */
 #define PAIR(name, from)                                                   \
-    CLONES static void name(Warp *warp, const Op *op) {                    \
+    static void name(Warp *warp, const Op *op) {                           \
         const f32 *high = REG(f32, 1), *low = REG(f32, 2);                 \
         EACH(u32, (uint32_t)from(high[l]) << 16 | (uint32_t)from(low[l])); \
     }

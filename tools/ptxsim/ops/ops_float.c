@@ -10,21 +10,21 @@
 
 #define FLOAT1(name, value)                                       \
     static inline float name##_value(float x) { return (value); } \
-    CLONES static void name(Warp *warp, const Op *op) {           \
+    static void name(Warp *warp, const Op *op) {                  \
         const f32 *px = REG(f32, 1);                              \
         EACH(f32, name##_value(px[l]));                           \
     }                                                             \
-    CLONES static void name##_ftz(Warp *warp, const Op *op) {     \
+    static void name##_ftz(Warp *warp, const Op *op) {            \
         const f32 *px = REG(f32, 1);                              \
         EACH(f32, flush(name##_value(flush(px[l]))));             \
     }
 #define FLOAT2(name, value)                                                \
     static inline float name##_value(float x, float y) { return (value); } \
-    CLONES static void name(Warp *warp, const Op *op) {                    \
+    static void name(Warp *warp, const Op *op) {                           \
         const f32 *px = REG(f32, 1), *py = REG(f32, 2);                    \
         EACH(f32, name##_value(px[l], py[l]));                             \
     }                                                                      \
-    CLONES static void name##_ftz(Warp *warp, const Op *op) {              \
+    static void name##_ftz(Warp *warp, const Op *op) {                     \
         const f32 *px = REG(f32, 1), *py = REG(f32, 2);                    \
         EACH(f32, flush(name##_value(flush(px[l]), flush(py[l]))));        \
     }
@@ -52,18 +52,18 @@ FLOAT1(sin_f32, sin_approx(x))
 FLOAT1(cos_f32, cos_approx(x))
 FLOAT1(tanh_f32, tanh_approx(x))
 
-CLONES static void fma_f32(Warp *warp, const Op *op) {
+static void fma_f32(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
     EACH(f32, __builtin_fmaf(x[l], y[l], z[l]));
 }
 
-CLONES static void fma_f32_ftz(Warp *warp, const Op *op) {
+static void fma_f32_ftz(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
     EACH(f32, flush(__builtin_fmaf(flush(x[l]), flush(y[l]), flush(z[l]))));
 }
 
 /* An addition that has taken in a multiplication (fuse.c): a subtraction negates one of the two. */
-CLONES void run_fused(Warp *warp, const Op *op) {
+void run_fused(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
     const float sign = op->negated ? -1 : 1, second_sign = op->second_negated ? -1 : 1;
     if (op->flush)
@@ -85,7 +85,7 @@ static inline float fma_down(float x, float y, float z) {
     return sum == 0 ? float_of(signs & 0x80000000) : stepped;
 }
 
-CLONES static void fma_f32_rm(Warp *warp, const Op *op) {
+static void fma_f32_rm(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
     EACH(f32, fma_down(x[l], y[l], z[l]));
 }
@@ -168,15 +168,15 @@ static void run_general(Warp *warp, const Op *op) {
 
 /* ---- fp64 ------------------------------------------------------------------------------------ */
 
-#define DOUBLE2(name, value)                            \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const f64 *x = REG(f64, 1), *y = REG(f64, 2);   \
-        EACH(f64, value);                               \
+#define DOUBLE2(name, value)                          \
+    static void name(Warp *warp, const Op *op) {      \
+        const f64 *x = REG(f64, 1), *y = REG(f64, 2); \
+        EACH(f64, value);                             \
     }
-#define DOUBLE1(name, value)                            \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const f64 *x = REG(f64, 1);                     \
-        EACH(f64, value);                               \
+#define DOUBLE1(name, value)                     \
+    static void name(Warp *warp, const Op *op) { \
+        const f64 *x = REG(f64, 1);              \
+        EACH(f64, value);                        \
     }
 DOUBLE2(add_f64, x[l] + y[l])
 DOUBLE2(sub_f64, x[l] - y[l])
@@ -191,7 +191,7 @@ DOUBLE1(rcp_f64, 1 / x[l])
 DOUBLE1(sqrt_f64, sqrt(x[l]))
 DOUBLE1(rsqrt_f64, 1 / sqrt(x[l]))
 
-CLONES static void fma_f64(Warp *warp, const Op *op) {
+static void fma_f64(Warp *warp, const Op *op) {
     const f64 *x = REG(f64, 1), *y = REG(f64, 2), *z = REG(f64, 3);
     EACH(f64, __builtin_fma(x[l], y[l], z[l]));
 }

@@ -117,11 +117,11 @@ static void run_half_pair(Warp *warp, const Op *op) {
 /* fp32 is wide enough for a sum or product of two halves that is then rounded once more (Figueroa,
  * "When is double rounding innocuous?", 1995). */
 #define FAST_HALF(name, to, from, operator)                                                     \
-    CLONES static void name(Warp *warp, const Op *op) {                                         \
+    static void name(Warp *warp, const Op *op) {                                                \
         const u16 *a = REG(u16, 1), *b = REG(u16, 2);                                           \
         EACH(u16, from(to(a[l]) operator to(b[l])));                                            \
     }                                                                                           \
-    CLONES static void name##x2(Warp *warp, const Op *op) {                                     \
+    static void name##x2(Warp *warp, const Op *op) {                                            \
         const u32 *a = REG(u32, 1), *b = REG(u32, 2);                                           \
         EACH(u32,                                                                               \
              (uint32_t)from(to((uint16_t)a[l]) operator to((uint16_t)b[l])) |                   \

@@ -3,23 +3,23 @@
 #include "decode/decode.h"
 #include "machine/lanes.h"
 
-#define UNARY(name, D, A, value)                        \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                         \
-        EACH(D, (D)(value));                            \
+#define UNARY(name, D, A, value)                 \
+    static void name(Warp *warp, const Op *op) { \
+        const A *a = REG(A, 1);                  \
+        EACH(D, (D)(value));                     \
     }
-#define BINARY(name, D, A, B, value)                    \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                         \
-        const B *b = REG(B, 2);                         \
-        EACH(D, (D)(value));                            \
+#define BINARY(name, D, A, B, value)             \
+    static void name(Warp *warp, const Op *op) { \
+        const A *a = REG(A, 1);                  \
+        const B *b = REG(B, 2);                  \
+        EACH(D, (D)(value));                     \
     }
-#define TERNARY(name, D, A, B, C, value)                \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const A *a = REG(A, 1);                         \
-        const B *b = REG(B, 2);                         \
-        const C *c = REG(C, 3);                         \
-        EACH(D, (D)(value));                            \
+#define TERNARY(name, D, A, B, C, value)         \
+    static void name(Warp *warp, const Op *op) { \
+        const A *a = REG(A, 1);                  \
+        const B *b = REG(B, 2);                  \
+        const C *c = REG(C, 3);                  \
+        EACH(D, (D)(value));                     \
     }
 
 /* ---- Arithmetic: the sum and the low half of a product do not depend on signs ---------------- */
@@ -56,19 +56,19 @@ BINARY(mul_wide_u16, u32, u16, u16, (uint32_t)a[l] * b[l])
 TERNARY(mad_wide_s16, u32, s16, s16, u32, (uint32_t)(a[l] * b[l]) + c[l])
 TERNARY(mad_wide_u16, u32, u16, u16, u32, (uint32_t)a[l] * b[l] + c[l])
 
-#define WIDE(multiply, multiply_add, T, W, is_signed)           \
-    CLONES static void multiply(Warp *warp, const Op *op) {     \
-        const T *a = REG(T, 1), *b = REG(T, 2);                 \
-        widens(warp, op, 1, is_signed);                         \
-        widens(warp, op, 2, is_signed);                         \
-        EACH(u64, (u64)((W)a[l] * b[l]));                       \
-    }                                                           \
-    CLONES static void multiply_add(Warp *warp, const Op *op) { \
-        const T *a = REG(T, 1), *b = REG(T, 2);                 \
-        const u64 *c = REG(u64, 3);                             \
-        widens(warp, op, 1, is_signed);                         \
-        widens(warp, op, 2, is_signed);                         \
-        EACH(u64, (u64)((W)a[l] * b[l]) + c[l]);                \
+#define WIDE(multiply, multiply_add, T, W, is_signed)    \
+    static void multiply(Warp *warp, const Op *op) {     \
+        const T *a = REG(T, 1), *b = REG(T, 2);          \
+        widens(warp, op, 1, is_signed);                  \
+        widens(warp, op, 2, is_signed);                  \
+        EACH(u64, (u64)((W)a[l] * b[l]));                \
+    }                                                    \
+    static void multiply_add(Warp *warp, const Op *op) { \
+        const T *a = REG(T, 1), *b = REG(T, 2);          \
+        const u64 *c = REG(u64, 3);                      \
+        widens(warp, op, 1, is_signed);                  \
+        widens(warp, op, 2, is_signed);                  \
+        EACH(u64, (u64)((W)a[l] * b[l]) + c[l]);         \
     }
 WIDE(mul_wide_s32, mad_wide_s32, s32, int64_t, true)
 WIDE(mul_wide_u32, mad_wide_u32, u32, uint64_t, false)

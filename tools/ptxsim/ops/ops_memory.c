@@ -8,7 +8,7 @@
 /* Loads: operands are the registers, then the address. One handler for each pair of a type in
  * memory and a type of register; the conversion extends the sign if the memory's type has one. */
 #define LOAD(name, memory, reg)                                                                   \
-    CLONES static void name(Warp *warp, const Op *op) {                                           \
+    static void name(Warp *warp, const Op *op) {                                                  \
         Access access;                                                                            \
         access_lanes(warp, op, op->elements, op->elements *(unsigned)sizeof(memory), ACCESS_LOAD, \
                      &access);                                                                    \
@@ -100,7 +100,7 @@ static const struct {
 
 /* ld.param of a parameter by name: the same for all lanes; the decoder has seen that it is inside.
  */
-CLONES static void load_parameter(Warp *warp, const Op *op) {
+static void load_parameter(Warp *warp, const Op *op) {
     const uint8_t *from = (const uint8_t *)(uintptr_t)REG(u64, op->elements)[0];
     const unsigned unused = 64 - 8u * op->bytes;
     for (unsigned e = 0; e < op->elements; e++) {

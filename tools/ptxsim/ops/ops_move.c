@@ -4,10 +4,10 @@
 #include "machine/lanes.h"
 #include "machine/observe.h"
 
-#define MOVE(name, T)                                   \
-    CLONES static void name(Warp *warp, const Op *op) { \
-        const T *a = REG(T, 1);                         \
-        EACH(T, a[l]);                                  \
+#define MOVE(name, T)                            \
+    static void name(Warp *warp, const Op *op) { \
+        const T *a = REG(T, 1);                  \
+        EACH(T, a[l]);                           \
     }
 typedef unsigned __int128 u128 __attribute__((may_alias));
 MOVE(move_16, u16)
@@ -15,12 +15,12 @@ MOVE(move_32, u32)
 MOVE(move_64, u64)
 MOVE(move_128, u128)
 
-CLONES static void pack_2x16(Warp *warp, const Op *op) {
+static void pack_2x16(Warp *warp, const Op *op) {
     const u16 *low = REG(u16, 1), *high = REG(u16, 2);
     EACH(u32, (uint32_t)low[l] | (uint32_t)high[l] << 16);
 }
 
-CLONES static void pack_2x32(Warp *warp, const Op *op) {
+static void pack_2x32(Warp *warp, const Op *op) {
     const u32 *low = REG(u32, 1), *high = REG(u32, 2);
     EACH(u64, (uint64_t)low[l] | (uint64_t)high[l] << 32);
 }
@@ -34,7 +34,7 @@ static void pack(Warp *warp, const Op *op) {
 }
 
 #define UNPACK_HALVES(name, Whole, Half, bits)                      \
-    CLONES static void name(Warp *warp, const Op *op) {             \
+    static void name(Warp *warp, const Op *op) {                    \
         const Whole *from = REG(Whole, 2);                          \
         Half *low = REG(Half, 0), *high = REG(Half, 1);             \
         VECTORISE                                                   \

@@ -38,8 +38,8 @@ static inline uint32_t source_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_
 }
 
 /* The sources of all lanes, and which of them are inside their segments. */
-CLONES static uint32_t source_lanes(Shuffle mode, const u32 b[LANES], const u32 c[LANES],
-                                    uint8_t source[LANES]) {
+static uint32_t source_lanes(Shuffle mode, const u32 b[LANES], const u32 c[LANES],
+                             uint8_t source[LANES]) {
     uint32_t inside[LANES], bits = 0;
     switch (mode) {
 #define SOURCES(name)                                                          \
@@ -57,7 +57,7 @@ CLONES static uint32_t source_lanes(Shuffle mode, const u32 b[LANES], const u32 
 }
 
 /* operands: d, p or -1, a, b, c, member mask */
-CLONES static void run_shuffle(Warp *warp, const Op *op) {
+static void run_shuffle(Warp *warp, const Op *op) {
     const u32 *a = REG(u32, 2);
     uint32_t result[LANES], missing = 0;
     uint8_t source[LANES];

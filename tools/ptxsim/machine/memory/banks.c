@@ -2,8 +2,6 @@
 
 #include <stdbool.h>
 
-#include "base/clones.h"
-
 enum { LANES = 32, WAVEFRONT_SHIFT = 7 }; /* a wavefront moves 32 banks of 4 bytes */
 static const uint32_t ALL_LANES = 0xffffffff;
 
@@ -80,7 +78,7 @@ static inline unsigned group_shift_of(const uint32_t word[LANES], uint32_t mask,
     return WAVEFRONT_SHIFT - width_shift + pairs;
 }
 
-CLONES Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned bytes) {
+Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned bytes) {
     unsigned width_shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, width = 1u << width_shift;
     uint32_t word[LANES], apart = 0, uneven = 0;
     for (unsigned l = 0; l < LANES; l++) {
@@ -95,7 +93,7 @@ CLONES Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, uns
     return grouped_wavefronts(word, mask, bank_shift, group_shift_of(word, mask, width_shift));
 }
 
-CLONES Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
+Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
     enum { ROWS = 8, ROW_SHIFT = 4, GROUP_SHIFT = 3 };
     uint32_t word[LANES] = {0}, mask = matrices == 4 ? ALL_LANES : (1u << matrices * ROWS) - 1;
     for (unsigned r = 0; r < matrices * ROWS; r++) word[r] = row[r] >> ROW_SHIFT;
@@ -165,7 +163,7 @@ static void sort(uint64_t address[], unsigned count) {
     }
 }
 
-CLONES Units global_sectors(const uint64_t address[LANES], uint32_t mask, unsigned bytes) {
+Units global_sectors(const uint64_t address[LANES], uint32_t mask, unsigned bytes) {
     if (mask == ALL_LANES && ascends(address, LANES))
         return ascending_sectors(address, LANES, bytes);
     uint64_t active[LANES];

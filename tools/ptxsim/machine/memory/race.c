@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clones.h"
-
 /* ---- Clocks ----------------------------------------------------------------------------------
  *
  * A vector holds for every actor the latest clock whose accesses are known to be over. An actor is
@@ -349,9 +347,8 @@ static bool is_row(const Race *race, uint32_t mask, const uint32_t address[LANES
 }
 
 /* Reads of a row that no write of another moment than `ordered` precedes; false if there is one. */
-CLONES static bool read_row(const Epoch *restrict write, Epoch *restrict reads,
-                            uint32_t *restrict readers, uint64_t ordered, Epoch mine,
-                            uint32_t bit) {
+static bool read_row(const Epoch *restrict write, Epoch *restrict reads, uint32_t *restrict readers,
+                     uint64_t ordered, Epoch mine, uint32_t bit) {
     uint64_t other = 0;
     for (unsigned l = 0; l < LANES; l++) other |= moment_of(write[l]) ^ ordered;
     if (other) return false;

@@ -419,6 +419,20 @@ static void test_atomics(void) {
              "4=44", new_value, &add);
 }
 
+/* The widest load by the odd lanes alone: the register of the others stays as it was. */
+static void test_odd_lanes(void) {
+    static const char text[] = PTX_HEAD
+        ".visible .entry k(.param .u64 data)\n{\n.reg .b128 x; .reg .b64 p, v, w; .reg .b32 t; "
+        ".reg .pred c;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; mad.wide.u32 p, t, 16, p; "
+        "and.b32 t, t, 1; setp.ne.u32 c, t, 0; mov.u64 v, 7; mov.b128 x, {v, v}; "
+        "@c ld.global.b128 x, [p]; mov.b128 {v, w}, x; st.global.v2.b64 [p], {v, w}; ret;\n}\n";
+    uint64_t data[64];
+    for (uint64_t i = 0; i < 64; i++) data[i] = 100 + i;
+    bool right = run_ptx(text, 32, data, sizeof data).status == LAUNCH_OK;
+    for (uint64_t i = 0; i < 64; i++) right &= data[i] == (i / 2 % 2 ? 100 + i : 7);
+    ok(right, "a load of 16 bytes by every other lane");
+}
+
 /* All lanes of a warp on one word: each gets what the ones before it left. */
 static void test_contention(void) {
     static const char text[] =
@@ -440,6 +454,7 @@ int main(void) {
     test_spaces();
     test_variables();
     test_atomics();
+    test_odd_lanes();
     test_contention();
     return done_testing();
 }
