@@ -3,11 +3,16 @@ objects = $(patsubst %.c,build/host/%.o,$(wildcard $(addsuffix /*.c,$1)))
 HARNESS := $(call objects,common/base common/truth common/device common/cli)
 PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/memory ops report \
     cuda))
-# What computes for long is compiled for speed: its loops become vectors.
-FAST := common/base/element.c common/truth/oracle.c common/truth/products.c tools/ptxsim/%
+# What computes for long is compiled for speed. Of the simulator's hundreds of operations each is
+# one loop over lanes, which only has to become vectors; compilers are most of a first run.
+FAST := common/base/element.c common/truth/oracle.c common/truth/products.c \
+        tools/ptxsim/machine/% tools/ptxsim/ops/mma.c tools/ptxsim/report/record.c \
+        tools/ptxsim/report/footprint.c
+LANES := tools/ptxsim/ops/ops_%
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); $(call say,cc    $<)
-	@$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) $(HOST_FLAGS) -Icommon \
+	@$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) \
+	    $(if $(filter $(LANES),$<),-ftree-vectorize) $(HOST_FLAGS) -Icommon \
 	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@
 	@$(said)
 build/attention: $(HARNESS)

@@ -29,7 +29,7 @@ lacks = $(filter-out $(PROCESSOR),$1)
 LEVEL := $(if $(call lacks,$(AVX2)),,-march=x86-64-v$(if $(call lacks,$(AVX512)),3,4))
 
 CC ?= gcc
-CFLAGS ?= -O2
+CFLAGS ?= -O1
 HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -MMD -MP \
               -ffp-contract=off $(LEVEL)
 NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none -MMD \
