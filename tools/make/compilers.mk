@@ -29,14 +29,14 @@ GPU_ARCHS := $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a)
 SIM_ARCHS := $(if $(RUNNING),$(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$(call arch_of,$s))))
 
 # The simulator has a compiler of its own if what the GPU's makes does not run there. The trial
-# needs the simulator, so build/simulator.mk comes when that is first needed, and is built.
+# needs the simulator, so build/simulator.mk comes when that is first needed, and is built (see
+# harness.mk).
 ifneq ($(CUDA_VERSION),)
 ifneq ($(SIM_ALONE)$(SIM_ARCHS)$(filter $(SIMULATED) $(ALSO_SIMULATED),$(RUNNING)),)
 include build/simulator.mk
 endif
 endif
-build/simulator.mk: build/toolchain.mk \
-    | $(if $(wildcard build/simulator.mk build/attention-sim),,build/attention-sim)
+build/simulator.mk: build/toolchain.mk
 	@tools/toolchain/toolchain.sh --simulator build/attention-sim $@
 TWO_COMPILERS := $(if $(SIM_NVCC),$(if $(filter-out $(NVCC),$(SIM_NVCC)),yes))
 

@@ -23,6 +23,10 @@ build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
 	@$(call say,link  $@)
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 	@$(said)
+# The trial of the simulator's compiler comes first. What is run afterwards is compiled beside it,
+# by the compiler that the trial most likely takes.
+build/simulator.mk: | $(if $(wildcard build/simulator.mk build/attention-sim),,$(if \
+    $(filter run counters annotate,$(MAKECMDGOALS)),$(firstword $(KERNELS))) build/attention-sim)
 -include $(wildcard $(addprefix build/host/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/attention-sim)
 

@@ -33,6 +33,7 @@ readonly LAUNCH_SECONDS=60 # a driver that hangs must not hang the command
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 readonly here root wheels=$root/build/cuda # one folder a pinned version: a new pin is a new folder
+readonly kept=$root/build/trial # what the compiler made for try_reading: try_running starts there
 python=${PYTHON:-python3}
 scratch=() # removed at exit
 tried=()   # the trials that there were
@@ -263,9 +264,23 @@ try_reading() {
     done < <(grep -ao '__cuda[A-Z][A-Za-z]*' "$made" | sort -u)
 }
 
+# keep: the folder of a small stage that could be read, and the names of its compiler and option.
+keep() {
+    printf '%s\n' "$(realpath "$nvcc")" "$plain" >"$(dirname "$made")/compiler"
+    rm -rf "$kept" && mv -T "$(dirname "$made")" "$kept"
+}
+
+# True if the small stage of this compiler was kept.
+was_read() {
+    local compiler
+    { read -r compiler && read -r plain; } 2>/dev/null <"$kept/compiler" || return 1
+    [ "$compiler" = "$(realpath "$nvcc")" ] && [ "$kept/compiler" -nt "$compiler" ] || return 1
+    made=$kept/d128_fp16_full.so log=$kept/log
+}
+
 # True if the simulator runs it, too, and finds its results right.
 try_running() {
-    try_reading || return 1
+    was_read || try_reading || return 1
     timeout $LAUNCH_SECONDS "$program" run DEVICE=sim B=1 H=1 N=1 NKV=1 "$(dirname "$made")" \
         >"$log" 2>&1 && return
     reason="its small stage does not run in the simulator: $(complaint "$log")"
@@ -324,6 +339,7 @@ main() {
         write "$1" NVCC "$nvcc" CUDA_INCLUDE "$include" CUDA_LIB "$lib" CUDA_VERSION "$version" \
             NVCC_PLAIN "$plain" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm" \
             DRIVER_TOO_OLD "$too_old"
+        [ $trial != try_reading ] || keep
     else
         say "usage: tools/toolchain/toolchain.sh [--simulator PROGRAM|--disassembler] OUTFILE"
         exit 64

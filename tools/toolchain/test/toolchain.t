@@ -105,6 +105,11 @@ front=$copy/twelve/bin tools CUDA_HOME="$copy/home"
 ok "one of an older release that passes serves" wrote "NVCC := $copy/twelve/bin/nvcc"
 front=$copy/twelve/bin simulator CUDA_HOME="$copy/home"
 ok "the simulator, too" simulates "$copy/twelve/bin/nvcc"
+compiled() { [ "$(grep -c ^twelve "$copy/compiled")" -eq "$1" ]; }
+ok "which runs what was compiled when there was no simulator yet" compiled 1
+touch "$copy/twelve/bin/nvcc"
+front=$copy/twelve/bin simulator CUDA_HOME="$copy/home"
+ok "but for a compiler that has changed since" compiled 2
 # shellcheck disable=SC2016 # expanded in the toolkit
 toolkit plain 12.0 \
     'case $all in *compress-mode*) echo "nvcc fatal: Unknown option" >&2; exit 1; esac'
