@@ -58,15 +58,15 @@ static __device__ int visible_keys(const AttentionProblem &p, int row) {
     return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
 }
 
-// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator.
-static __device__ float row_sum(float value) {
-    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
+// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator, or over a warp.
+template <int LANES = ROW_LANES> static __device__ float row_sum(float value) {
+    for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
         value += __shfl_xor_sync(0xffffffff, value, lanes);
     return value;
 }
 
-static __device__ float row_max(float value) {
-    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
+template <int LANES = ROW_LANES> static __device__ float row_max(float value) {
+    for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
         value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
     return value;
 }
@@ -539,6 +539,16 @@ typedef struct Parts {
     float2 *rows; // cm_i, l_i
 } Parts;
 
+// Programmatic dependent launch (PTX ISA 9.7.14.13, griddepcontrol): the launch after this one may
+// begin; a launch waits until the one before it has ended and its writes are there.
+static __device__ void begin_next_launch() {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+static __device__ void wait_for_launch_before() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // What finish_rows and store_O do for a piece; the warp's 16 rows begin at `row` of `parts`.
 static __device__ void store_part(const Parts &parts, const Rows &rows,
                                   const float (&O_i)[D / 8][4], const AttentionProblem &p,
@@ -557,26 +567,40 @@ static __device__ void store_part(const Parts &parts, const Rows &rows,
 // O and LSE from the pieces of each tile: a warp per row, by the rule that merges key tiles.
 static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, int BR,
                              AttentionProblem p) {
-    constexpr int COLS = D / 32; // per lane
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     const int tile = row / BR;
     const Tile t =
         part_of(p, tile_of(p, plan, tile * plan.pieces), row % BR / plan.rows, row % plan.rows);
+    wait_for_launch_before(); // RAW: parts
     if (t.last < 0 || t.first_row >= p.seq_q) return;
-    float cm = -CUDART_MAX_NORMAL_F, l = 0, O_i[COLS] = {0};
     const size_t first = (size_t)tile * plan.pieces * BR + row % BR;
-    for (int i = 0; i < plan.pieces; i++) cm = fmaxf(cm, parts.rows[first + i * BR].x);
-    for (int i = 0; i < plan.pieces; i++) {
-        const float2 piece = parts.rows[first + i * BR];
-        const float scale = exp2_approx(piece.x - cm);
-        l += scale * piece.y;
-        for (int e = 0; e < COLS; e++)
-            O_i[e] += scale * parts.O[(first + i * BR) * D + lane * COLS + e];
+    float cm = -CUDART_MAX_NORMAL_F, l = 0;
+    for (int i = lane; i < plan.pieces; i += 32) cm = fmaxf(cm, parts.rows[first + i * BR].x);
+    cm = row_max<32>(cm);
+    float2 O_i[D / 64] = {}; // columns 2 lane, 2 lane + 1 of each 64
+    for (int begin = 0; begin < plan.pieces; begin += 32) { // a piece per lane
+        const int pieces = min(plan.pieces - begin, 32);
+        const float2 rows =
+            lane < pieces ? parts.rows[first + (begin + lane) * BR] : make_float2(cm, 0);
+        const float scale = exp2_approx(rows.x - cm);
+        l += scale * rows.y;
+#pragma unroll 8
+        for (int i = 0; i < pieces; i++) {
+            const float scale_i = __shfl_sync(0xffffffff, scale, i);
+            const float *part = &parts.O[(first + (begin + i) * BR) * D + lane * 2];
+            for (int n = 0; n < D / 64; n++) {
+                const float2 columns = *(const float2 *)&part[n * 64];
+                O_i[n].x += scale_i * columns.x;
+                O_i[n].y += scale_i * columns.y;
+            }
+        }
     }
+    l = row_sum<32>(l);
     const float inverse = l == 0 ? 0 : reciprocal_approx(l);
     const size_t query = (size_t)t.head * p.seq_q + t.first_row;
-    for (int e = 0; e < COLS; e += 2)
-        *(unsigned *)&O[query * D + lane * COLS + e] = pack(O_i[e] * inverse, O_i[e + 1] * inverse);
+    for (int n = 0; n < D / 64; n++)
+        *(unsigned *)&O[query * D + n * 64 + lane * 2] =
+            pack(O_i[n].x * inverse, O_i[n].y * inverse);
     if (LSE && lane == 0) LSE[query] = l == 0 ? -CUDART_INF_F : LN_2 * (cm + log2_approx(l));
 }
 
@@ -617,7 +641,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         mbarrier_init(&near_end, 1);
         fence_mbarrier_init();
     }
-    __syncthreads(); // RAW: the barriers
+    if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
+    __syncthreads();                 // RAW: the barriers
 
     // ---- Producer: one thread takes work and asks for Q, another asks for K and V and must not
     // wait in line with Q. The next piece is taken when few keys of this one are left, and Q of the
@@ -901,7 +926,12 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
         <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
     error = cudaGetLastError();
     if (error != cudaSuccess) return error;
-    merge<<<ceil_div(tiles * BR, MERGE_THREADS / 32), MERGE_THREADS, 0, stream>>>(
-        (element *)t->O, t->LSE, parts, plan, BR, *p);
-    return cudaGetLastError();
+    cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
+    early.val.programmaticStreamSerializationAllowed = 1;
+    const cudaLaunchConfig_t config = {.gridDim = ceil_div(tiles * BR, MERGE_THREADS / 32),
+                                       .blockDim = MERGE_THREADS,
+                                       .stream = stream,
+                                       .attrs = &early,
+                                       .numAttrs = 1};
+    return cudaLaunchKernelEx(&config, merge, (element *)t->O, t->LSE, parts, plan, BR, *p);
 }
