@@ -7,8 +7,8 @@
 # build/mutants/, so a run that was interrupted goes on where it was. The report goes to stdout and
 # to build/mutants/report.md; that of all stages also to notes/results/mutants.md.
 #
-# Environment: MUTANTS of each stage, or all (default 60; removed synchronisations always); SEED of
-# their choice (default 1); JOBS at a time (default: the processors); and what check.sh names.
+# Environment: MUTANTS of each stage, or all (default 60; removed synchronisations always), SEED and
+# JOBS, as sampling.sh says; and what check.sh names.
 # Exit: 0 every mutant is killed or explained in equivalent.md, 1 some are not, or a stage itself
 # does not pass, 64 bad usage.
 set -uo pipefail
@@ -17,15 +17,9 @@ export LC_ALL=C # numbers have points and letters their usual case
 here=$(dirname "$0")
 program=$1
 shift
-: "${MUTANTS:=60}" "${SEED:=1}" "${JOBS:=$(nproc)}"
-fail() { # fail CODE TEXT
-    echo "$2" >&2
-    exit "$1"
-}
-[[ $MUTANTS == all || $MUTANTS =~ ^[1-9][0-9]*$ ]] || fail 64 \
-    "MUTANTS must be a number from 1, or all; not '$MUTANTS'"
-[[ $SEED =~ ^[0-9]{1,9}$ ]] || fail 64 "SEED must be a number below 10^9; not '$SEED'"
-[[ $JOBS =~ ^[1-9][0-9]*$ ]] || fail 64 "JOBS must be a number from 1; not '$JOBS'"
+mutants=60
+# shellcheck source=tools/mutate/sampling.sh
+. "$here/sampling.sh"
 
 # What a verdict depends on, beside the text of the mutant.
 KEY=$(cat "$program-sim" common/attention.h "$here/check.sh" <("$NVCC" --version) \
@@ -35,18 +29,6 @@ export KEY
 # check_all: a folder, a number and "host" or "device" a line; prints the verdicts.
 check_all() { xargs -r -P "$JOBS" -L 1 "$here/check.sh" "$program"; }
 
-# progress COUNT: passes the verdicts on and says on stderr how far it is.
-progress() {
-    local line done=0 survive=0
-    while IFS= read -r line; do
-        printf '%s\n' "$line"
-        done=$((done + 1))
-        [[ $line == *$'\tsurvived\t'* ]] && survive=$((survive + 1))
-        [ $((done % 25)) -eq 0 ] || [ $done -eq "$1" ] || continue
-        echo "mutate: $done of $1, $survive survive" >&2
-    done
-}
-
 lists=build/mutants/lists verdicts=build/mutants/verdicts
 rm -rf $lists && mkdir -p $lists
 printf '%s 0 host\n' "$@" | check_all >$verdicts
@@ -54,9 +36,7 @@ for folder in "$@"; do
     stage=${folder##*/}
     grep -qP "^$stage\t0\tsurvived" $verdicts ||
         fail 1 "stage ${stage%%_*} itself does not pass: $(grep "^$stage" $verdicts | cut -f3-)"
-    options=("SEED=$SEED")
-    [ "$MUTANTS" = all ] || options+=("SAMPLE=$MUTANTS")
-    build/mutate "stages/$stage/kernel.cu" "${options[@]}" >"$lists/$stage" || exit 1
+    list "stages/$stage/kernel.cu" >"$lists/$stage" || exit 1
 done
 for folder in "$@"; do
     awk -F'\t' -v folder="$folder" '{ print folder, $1, $NF }' "$lists/${folder##*/}"

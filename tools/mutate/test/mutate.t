@@ -97,7 +97,7 @@ ok "a bracket that is not closed is told" grep -q 'open.cu:2: a bracket is not c
 for stage in stages/[0-9][0-9]_*; do
     build/mutate "$stage/kernel.cu" | sed "s,^,${stage##*/}\t,"
 done >"$copy/all"
-awk -f tools/mutate/equivalent.awk -f tools/mutate/stale.awk \
+awk -f tools/mutate/equivalent.awk -f tools/mutate/test/stale.awk \
     tools/mutate/equivalent.md "$copy/all" >"$log"
 ok "every explanation belongs to a mutant that there is" [ $? -eq 0 ]
 
