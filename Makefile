@@ -274,7 +274,7 @@ mutate: export CC := $(CC)
 mutate: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(if $(and $(CODE),$(filter stage%,$(MAKECMDGOALS))),$(error \
     CODE names the files whose mistakes are planted, so there can be no stage beside it))
-mutate: $(if $(CODE),$(C_TESTS),$(PROGRAMS) $(LAB)) build/mutate
+mutate: $(LAB) $(if $(CODE),$(C_TESTS),$(PROGRAMS)) build/mutate
 	@$(if $(CODE),tools/mutate/code/code.sh $(CODE) $(C_TESTS),\
 	    tools/mutate/mutate.sh build/attention $(SELECTED_DIRS))
 

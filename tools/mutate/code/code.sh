@@ -10,8 +10,8 @@
 # and to build/mutants/code/report.md; that of all of common, or of tools, also to
 # notes/results/mutants_common.md or mutants_tools.md.
 #
-# Environment: MUTANTS of each file, or all (default 10); SEED of their choice (default 1); JOBS at
-# a time (default: the processors); CC, CUDA_INCLUDE.
+# Environment: MUTANTS of each file, or all (default 10), SEED and JOBS, as sampling.sh says; CC,
+# NVCC, CUDA_INCLUDE.
 # Exit: 0 every mutant is killed or explained in explained.md, 1 some are not, or a test fails
 # without any, 64 bad usage.
 set -uo pipefail
@@ -19,16 +19,10 @@ export LC_ALL=C # numbers have points and letters their usual case
 
 here=$(dirname "$0")
 home=build/mutants/code
-: "${MUTANTS:=10}" "${SEED:=1}" "${JOBS:=$(nproc)}"
-fail() { # fail CODE TEXT
-    echo "$2" >&2
-    exit "$1"
-}
+mutants=10
+# shellcheck source=tools/mutate/sampling.sh
+. "$here/../sampling.sh"
 [ $# -gt 0 ] || fail 64 "usage: tools/mutate/code/code.sh CODE [CTEST]..."
-[[ $MUTANTS == all || $MUTANTS =~ ^[1-9][0-9]*$ ]] || fail 64 \
-    "MUTANTS must be a number from 1, or all; not '$MUTANTS'"
-[[ $SEED =~ ^[0-9]{1,9}$ ]] || fail 64 "SEED must be a number below 10^9; not '$SEED'"
-[[ $JOBS =~ ^[1-9][0-9]*$ ]] || fail 64 "JOBS must be a number from 1; not '$JOBS'"
 code=$1
 shift
 
@@ -66,19 +60,19 @@ printf '%s\n' "${tests[@]}" >$home/seconds
 "$here/libsass.sh" || exit 1
 
 # The scripts, in a tree like those of the mutants.
+# shellcheck source=tools/mutate/code/place.sh
+. "$here/place.sh"
 scripts() {
     local file
     for file in "${chosen[@]}"; do
-        awk -v house="${file%%/*}" -v file="$file" -f "$here/owners.awk" $home/seconds
+        awk -v house="$(house_of "$file")" -v file="$file" -f "$here/owners.awk" $home/seconds
     done | sed -n 's/^script //p' | sort -u
 }
 for script in $(scripts); do
-    known=$home/tests/$({ cat "$script" "$here"/*.sh common/test/* && find common -name '*.[ch]' \
-        ! -path '*/test/*' -print0 | sort -z | xargs -0 cat; } | sha256sum | cut -c1-32)
+    known=$home/tests/$({ cat "$script" "$here"/*.sh && texts_of "$(house_of "$script")"; } |
+        sha256sum | cut -c1-32)
     [ ! -e "$known" ] || continue
     scratch=$(mktemp -d $home/XXXXXX) && log=$scratch/log
-    # shellcheck source=tools/mutate/code/place.sh
-    . "$here/place.sh"
     if ! make_tree "$script" "$script" || ! run_script "$script"; then
         cat "$log"
         fail 1 "$script itself fails"
@@ -89,27 +83,13 @@ done
 
 # ---- Mutants -------------------------------------------------------------------------------------
 for file in "${chosen[@]}"; do
-    list=$home/lists/${file//\//%}
-    options=("SEED=$SEED")
-    [ "$MUTANTS" = all ] || options+=("SAMPLE=$MUTANTS")
-    build/mutate "$file" "${options[@]}" >"$list" || exit 1
+    list "$file" >"$home/lists/${file//\//%}" || exit 1
 done
 queue() {
     local file
     for file in "${chosen[@]}"; do
         cut -f1 "$home/lists/${file//\//%}" | sed "s,^,$file ,"
     done | sort -R --random-source=<(yes)
-}
-# progress COUNT: passes the verdicts on and says on stderr how far it is.
-progress() {
-    local line done=0 survive=0
-    while IFS= read -r line; do
-        printf '%s\n' "$line"
-        done=$((done + 1))
-        [[ $line == *$'\tsurvived\t'* ]] && survive=$((survive + 1))
-        [ $((done % 25)) -eq 0 ] || [ $done -eq "$1" ] || continue
-        echo "mutate: $done of $1, $survive survive" >&2
-    done
 }
 queue >$home/queue
 all=$(wc -l <$home/queue)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A compiler that does nothing twice: what the same file of C and the same flags gave before is
-# copied. Tests that build the harness anew for each mutant take it as their CC.
+# A compiler that does nothing twice: what the same source file and the same flags gave before is
+# copied. Tests that build programs anew for each mutant take it as their CC or NVCC.
 #
 # Environment: COMPILER, the compiler; KEPT, the folder of what it gave, which is another one for
 # other headers.
@@ -11,7 +11,7 @@ output='' sources=() flags=()
 for ((i = 1; i <= $#; i++)); do
     case ${!i} in
         -o) i=$((i + 1)) && output=${!i} ;;
-        *.c) flags+=("${!i}") && sources+=("${!i}") ;;
+        *.c | *.cu) flags+=("${!i}") && sources+=("${!i}") ;;
         *) flags+=("${!i}") ;;
     esac
 done

@@ -1,7 +1,8 @@
 # The tests that own a file, the nearest first. Use: awk -v house=common -v
 # file=common/truth/check.c -f owners.awk SECONDS, the C tests with the seconds that each takes.
 # Prints "SECONDS TEST", and at the end "script SCRIPT". A test of the file comes first, then those
-# of its room, then those of the rooms above; of the last two only what is quick.
+# of its room, then those of the rooms above; of the last two only what is quick. The scripts run
+# whole programs.
 
 BEGIN {
     QUICK = 4
@@ -29,7 +30,10 @@ END {
     for (i = 1; i <= owns; i++) print own[i]
     for (i = 1; i <= nears; i++) print near[i]
     for (i = 1; i <= fars; i++) print far[i]
+    if (house == "tools/ptxsim") print "script tools/ptxsim/test/bugs.t"
+    if (house == "tools/sass") print "script tools/sass/test/cubins.t"
     if (file ~ /^common\/cli\/(bench|regimes)/) print "script common/cli/test/bench_cli.t"
+    if (file ~ /^common\/.*\/(timeline|spans|stamps)/) print "script common/cli/test/timeline.t"
     if (room == "common/cli" || room == "common/device" || name == "error") {
         print "script common/cli/test/run_cli.t"
         print "script common/cli/test/faulty_stages.t"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sourced: puts a changed text in the place of a file of the tree and runs its tests.
 #
-# Before: $scratch, an empty folder, and $log, a file in it. Environment: CC, CUDA_INCLUDE.
+# Before: $scratch, an empty folder, and $log, a file in it. Environment: CC, NVCC, CUDA_INCLUDE.
 # Every function keeps what was said in $log.
 # shellcheck disable=SC2154 # scratch, log
 
@@ -15,6 +15,13 @@ house_of() { # house_of FILE: the folder of the programs that it is part of
         tools/ptxsim/*) echo tools/ptxsim ;;
         *) echo tools/sass ;;
     esac
+}
+
+# texts_of HOUSE: what its programs are made of, and what their tests share.
+texts_of() {
+    find "$1" common/base common/attention.h -type f \
+        \( -path "$1/test/*" -o -name '*.[ch]' ! -path '*/test/*' \) -print0 |
+        sort -zu | xargs -0 cat
 }
 
 # compile SOURCE OBJECT: as the build does; names of files in it are those of the tree.
@@ -40,21 +47,38 @@ run_program() {
         2>/dev/null # the shell's own words on a crash
 }
 
-# make_tree FILE SOURCE: $scratch/tree, links to all of this tree but for FILE.
+# make_tree FILE SOURCE: $scratch/tree, links to all of this tree but for FILE, and in its build
+# folder what scripts of a tool run: the library or program of its house, with FILE in it.
 make_tree() {
-    mkdir "$scratch/tree" && cp -rs "$PWD/common" "$PWD/tools" "$scratch/tree" &&
-        cp --remove-destination "$2" "$scratch/tree/$1"
+    local tree=$scratch/tree library object
+    mkdir -p "$tree/build/host/tools" && cp -rs "$PWD/common" "$PWD/tools" "$tree" &&
+        cp --remove-destination "$2" "$tree/$1" || return
+    case $(house_of "$1") in
+        common) return ;; # its scripts build it themselves
+        tools/ptxsim) library=build/host/tools/libptxsim.a ;;
+        *) library=build/mutants/libsass.a ;;
+    esac
+    cp $library "$tree/build/host/tools" && cp build/*.mk "$tree/build" || return
+    library=$tree/build/host/tools/${library##*/} object=$scratch/$(basename "$1" .c).o
+    if [[ $1 == *.c ]]; then
+        compile "$2" "$object" && ar r "$library" "$object" || return
+    fi
+    [[ $library != *libsass.a ]] ||
+        "${CC:-cc}" -rdynamic "$library" -ldl -lm -o "$tree/build/sass" >"$log" 2>&1
 }
 
 # run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has
 # none, 124 if it came to no end. What it compiles is kept, see compiler.sh.
 run_script() {
-    local headers
-    headers=$(find -L "$scratch/tree/common" -name '*.h' -print0 | sort -z | xargs -0 cat |
+    local headers compiler=$PWD/$place/compiler.sh
+    headers=$(find -L "$scratch/tree" -name '*.h' -print0 | sort -z | xargs -0 cat |
         sha256sum | cut -c1-16)
     (
-        export COMPILER=${CC:-cc} KEPT=$PWD/build/mutants/compiled/$headers
-        export CC=$PWD/$place/compiler.sh
+        export KEPT=$PWD/build/mutants/compiled/$headers
+        case $1 in
+            common/*) export COMPILER=${CC:-cc} CC=$compiler ;;
+            *) export COMPILER=${NVCC:-nvcc} NVCC=$compiler ;;
+        esac
         cd "$scratch/tree" && timeout -k 5 1800 bash "$1"
     ) 2>/dev/null </dev/null | grep -m 1 -E '^not ok|^1\.\.|^Bail' >"$log"
     if grep -qE '^not ok|^Bail' "$log"; then return 1; fi

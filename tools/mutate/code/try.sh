@@ -9,7 +9,7 @@
 # same code (as that of the file itself), or how the test ended that killed it: failed, crash, no
 # end.
 #
-# Environment: CC, CUDA_INCLUDE; build/mutants/code/seconds, as code.sh writes it.
+# Environment: CC, NVCC, CUDA_INCLUDE; build/mutants/code/seconds, as code.sh writes it.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 ulimit -c 0 -f 100000 # blocks of a file: a test that prints for ever ends
@@ -30,11 +30,11 @@ mapfile -t scripts < <(printf '%s\n' "${tests[@]}" | sed -n 's/^script //p')
 
 key=$({
     cat "$source" "$here"/{try,place}.sh "$here/owners.awk"
-    find "$house" common/base -name '*.[ch]' ! -path '*/test/*' -print0 | sort -z | xargs -0 cat
+    texts_of "$house"
     for test in "${tests[@]}"; do
         [[ $test == script* ]] || cat "${test##* }"
     done
-    cat "${scripts[@]}" common/test/* </dev/null
+    cat "${scripts[@]}" </dev/null
 } | sha256sum | cut -c1-32)
 say() { printf '%s\t%s\t%s\n' "$file" "$number" "$(<"$home/verdicts/$key")"; }
 verdict() { # verdict NAME [TEST]: ends the check of this mutant
@@ -67,7 +67,7 @@ for test in "${tests[@]}"; do
         [ -d "$scratch/tree" ] || make_tree "$file" "$source" || exit 2
         run_script "$test"
     else
-        link "$mutant" "$house" "$test" || verdict 'does not compile'
+        link "$mutant" "$house" "$test" || { cat "$log" >&2 && exit 2; }
         run_program $((10 + 3 * seconds))
     fi
     code=$?

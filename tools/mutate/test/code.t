@@ -61,7 +61,11 @@ ok "for whole programs the scripts as well" \
     [ "$(owners common common/cli/trial.c)" = "fuzz run_cli.t faulty_stages.t" ]
 ok "none of C where there is a main" \
     [ "$(owners common common/cli/main.c)" = "run_cli.t faulty_stages.t" ]
-ok "none of another house" [ "$(owners tools/sass tools/sass/analysis/flow.c)" = flow ]
+ok "the script of a command is that of its files" \
+    [ "$(owners common common/cli/spans.c)" = "fuzz timeline.t run_cli.t faulty_stages.t" ]
+ok "none of another house, but its script" \
+    [ "$(owners tools/sass tools/sass/analysis/flow.c)" = "flow cubins.t" ]
+ok "the simulator's" [ "$(owners tools/ptxsim tools/ptxsim/ops/mma.c)" = bugs.t ]
 
 # ---- A compiler that does nothing twice ----------------------------------------------------------
 cat >"$work/compiler" <<'END'
@@ -118,6 +122,7 @@ sed -n 's/^kind: .*; files: //p' $code/explained.md | tr ' ' '\n' | sort -u >"$w
 while read -r file; do
     build/mutate "$file" | sed "s,^,$file\t,"
 done <"$work/files" >"$work/all"
-awk -f tools/mutate/equivalent.awk -f tools/mutate/stale.awk $code/explained.md "$work/all" >"$log"
+awk -f tools/mutate/equivalent.awk -f tools/mutate/test/stale.awk $code/explained.md \
+    "$work/all" >"$log"
 ok "every explanation belongs to a mutant that there is" [ $? -eq 0 ]
 echo "1..$count"
