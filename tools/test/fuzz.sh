@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sourced by a tool's test, in the tool's folder: a few seconds of libFuzzer on each reader,
-# from the corpus in test/corpus. SECONDS_EACH=600 fuzzes for longer. Prints TAP.
+# from the corpus in test/corpus. SECONDS_EACH=600 fuzzes for longer, and FUZZ=run only one of them.
+# What fails is kept in build/fuzz. Prints TAP.
 set -u
 seconds=${SECONDS_EACH:-3}
 scratch=$(mktemp -d)
@@ -11,6 +12,7 @@ failed=0
 fuzz() {
     local test=$1 name=$2
     shift 2
+    [ "${FUZZ:-$name}" = "$name" ] || { echo "ok $test - fuzz_$name # SKIP not asked for" && return; }
     if ! clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=undefined "test/fuzz_$name.c" "$@" -lm -ldl -o "$scratch/$name" \
         2>"$scratch/log"; then
@@ -25,6 +27,9 @@ fuzz() {
         return
     fi
     rm -rf "$scratch/found"
+    mkdir -p ../../build/fuzz
+    find "$scratch" -maxdepth 1 -regex '.*/\(crash\|leak\|oom\|timeout\)-.*' \
+        -exec cp -t ../../build/fuzz {} + -printf '# kept: build/fuzz/%f\n'
     tail -n 40 "$scratch/log" | sed 's/^/# /'
     failed=1
 }

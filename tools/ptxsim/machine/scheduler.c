@@ -152,9 +152,15 @@ static void execute_straight(Warp *warp, const Op *op) {
     }
 }
 
+/* One operation more than the budget has left, at most. */
+static int turn(const Warp *warp) {
+    const uint64_t rest = warp->block->settings->budget - warp->executed;
+    return rest < TURN ? (int)rest + 1 : TURN;
+}
+
 static void run_turn(Warp *warp) {
     const Op *ops = warp->block->kernel->op;
-    for (int left = TURN; left > 0 && warp->state == WARP_READY;) {
+    for (int left = turn(warp); left > 0 && warp->state == WARP_READY;) {
         if (ops[warp->pc].joins) simt_reconverge(warp);
         const Op *op = &ops[warp->pc];
         const bool watched = warp->block->record || warp->wgmma->count;

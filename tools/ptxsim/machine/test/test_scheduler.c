@@ -1,0 +1,68 @@
+/* What a block finds when it begins, in memory of the host that held something else before, and
+ * when it has run for too long. Catches: registers, local memory or marks of what was written that
+ * are left as they were; a budget that ends too early, or only at the end of a turn. */
+#include <malloc.h>
+
+#include "test/capture.h"
+#include "test/tap.h"
+
+#define HEAD                                                                                \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, w; .reg .b32 t, a; "  \
+             ".reg .pred g;\n.local .align 8 .b8 own[64]; .shared .align 8 .b8 room[64];\n" \
+             "ld.param.u64 p, [data]; mov.u32 t, %tid.x; mad.wide.u32 q, t, 8, p;\n"
+
+/* Each of 32 lanes stores what it has. */
+static void is_zero(const char *what, const char *body) {
+    uint64_t data[32], other = 0;
+    char text[1000];
+    memset(data, 0x11, sizeof data);
+    snprintf(text, sizeof text, "%s%s st.global.u64 [q], w; ret;\n}\n", HEAD, body);
+    const PtxRun run = run_ptx(text, 32, data, sizeof data);
+    for (int l = 0; l < 32; l++) other += data[l] != 0;
+    ok(run.status == LAUNCH_OK && !other, "%s: zero %s", what, run.error);
+}
+
+/* A loop of ten instructions, one of them under a guard, the others in straight runs. */
+static void test_budget(void) {
+    static const char loop[] = HEAD "LOOP: add.u32 a, a, 1; add.u32 a, a, 1; add.u32 a, a, 1; "
+                                    "add.u32 a, a, 1; @g add.u32 a, a, 1; add.u32 a, a, 1; "
+                                    "add.u32 a, a, 1; add.u32 a, a, 1; add.u32 a, a, 1; "
+                                    "bra LOOP;\n}\n";
+    static const char *const budgets[] = {"1", "1000", "1007", "65535", "65536", "100000"};
+    uint64_t data[32] = {0};
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+        char said[1000], line[80];
+        setenv("SIM_BUDGET", budgets[i], 1);
+        snprintf(line, sizeof line, "has executed %d instructions and goes on",
+                 atoi(budgets[i]) + 1);
+        ok(capture_run(STDERR_FILENO, loop, 32, data, sizeof data, said, sizeof said) ==
+                   LAUNCH_FAULT &&
+               strstr(said, line),
+           "a budget of %s ends an endless loop there: %s", budgets[i], said);
+    }
+    for (int short_of = 0; short_of < 2; short_of++) {
+        char said[1000];
+        setenv("SIM_BUDGET", short_of ? "3" : "4", 1);
+        const LaunchStatus status =
+            capture_run(STDERR_FILENO, HEAD "ret;\n}\n", 32, data, sizeof data, said, sizeof said);
+        ok(status == (short_of ? LAUNCH_FAULT : LAUNCH_OK), "a budget of %d for 4 instructions",
+           4 - short_of);
+    }
+    unsetenv("SIM_BUDGET");
+}
+
+int main(void) {
+    uint64_t data[32] = {0};
+    char said[1000];
+    test_budget();
+    mallopt(M_PERTURB, 0x5a); /* what malloc gives is full of 0xa5, and what is freed of 0x5a */
+    is_zero("a register of 64 bits", "");
+    is_zero("a register of 32 bits", "cvt.u64.u32 w, a;");
+    is_zero("a predicate", "mov.u64 w, 0; @g mov.u64 w, 1;");
+    is_zero("local memory", "ld.local.u64 w, [own+56];");
+    ok(capture_run(STDERR_FILENO, HEAD "ld.shared.u64 w, [room]; ret;\n}\n", 32, data, sizeof data,
+                   said, sizeof said) == LAUNCH_FAULT &&
+           strstr(said, "read before it was written"),
+       "shared memory: never written");
+    return done_testing();
+}
