@@ -21,12 +21,14 @@ void *flight_room(Warp *warp, void *array, int count, int *capacity, size_t byte
     return queue_room(array, count, capacity, bytes);
 }
 
+static size_t flags(const Block *block) { return block->kernel->register_bytes / FLAG_BYTES; }
+
 bool async_new(Warp *warp) {
     warp->copies = calloc(1, sizeof *warp->copies);
     warp->bulk = calloc(1, sizeof *warp->bulk);
     warp->wgmma = calloc(1, sizeof *warp->wgmma);
     if (!warp->copies || !warp->bulk || !warp->wgmma) return false;
-    warp->wgmma->in_flight = calloc(warp->block->kernel->register_bytes / FLAG_BYTES + 2, 1);
+    warp->wgmma->in_flight = calloc(flags(warp->block), 1);
     return warp->wgmma->in_flight != NULL;
 }
 
@@ -49,7 +51,7 @@ void async_begin(Block *block) {
         memset(warp->bulk->groups, 0, sizeof warp->bulk->groups);
         warp->wgmma->groups = 0;
         warp->wgmma->fenced = false;
-        memset(warp->wgmma->in_flight, 0, block->kernel->register_bytes / FLAG_BYTES + 1);
+        memset(warp->wgmma->in_flight, 0, flags(block));
     }
 }
 

@@ -116,7 +116,7 @@ static void run_wait(Warp *warp, const Op *op) {
     });
     const bool suspends = op->mode && !completed;
     warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;
-    if (!suspends) set_predicate(warp, op->r[0], completed);
+    set_predicate(warp, op->r[0], completed);
 }
 
 /* ---- Decoding -------------------------------------------------------------------------------- */

@@ -273,6 +273,34 @@ static void test_bulk(const char *order) {
     }
 }
 
+/* Three loads with an mbarrier each, which are waited for in this order: the second, the first, the
+ * third. Each brings its own bytes. */
+static void test_three_loads(const char *order) {
+    static const char body[] =
+        ".shared .align 8 .b8 bars[24]; .reg .b32 i;\n"
+        "setp.ne.u32 g, t, 0; @g bra END; mov.u32 i, 0;\n"
+        "INIT: mad.lo.u32 w, i, 8, bars; mbarrier.init.shared.b64 [w], 1; add.u32 i, i, 1; "
+        "setp.lt.u32 g, i, 3; @g bra INIT; fence.mbarrier_init.release.cluster; mov.u32 i, 0;\n"
+        "LOAD: mad.lo.u32 w, i, 8, bars; mad.lo.u32 v0, i, 64, s; mad.wide.u32 q, i, 64, p; "
+        "mbarrier.arrive.expect_tx.shared.b64 x, [w], 64; "
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [v0], [q], 64, [w]; "
+        "add.u32 i, i, 1; setp.lt.u32 g, i, 3; @g bra LOAD; mov.u32 w, bars;\n"
+        "SECOND: mbarrier.try_wait.parity.shared.b64 h, [w+8], 0; @!h bra SECOND; "
+        "ld.shared.u32 v1, [s+64]; st.global.u32 [p+196], v1;\n"
+        "FIRST: mbarrier.try_wait.parity.shared.b64 h, [w], 0; @!h bra FIRST; "
+        "ld.shared.u32 v0, [s]; st.global.u32 [p+192], v0;\n"
+        "THIRD: mbarrier.try_wait.parity.shared.b64 h, [w+16], 0; @!h bra THIRD; "
+        "ld.shared.u32 v2, [s+128]; st.global.u32 [p+200], v2;\nEND: ret;\n}\n";
+    uint32_t data[52] = {0};
+    char text[4000];
+    for (uint32_t i = 0; i < 48; i++) data[i] = 9 * i + 4;
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    const PtxRun run = run_ptx(text, 32, data, sizeof data);
+    ok(run.status == LAUNCH_OK && data[48] == data[0] && data[49] == data[16] &&
+           data[50] == data[32],
+       "%s: three bulk loads, each awaited by itself %s", order, run.error);
+}
+
 /* ---- Tensor maps ----------------------------------------------------------------------------- */
 
 enum { MAX_RANK = TENSORMAP_MAX_RANK, TENSOR_WORDS = 288, BOX_WORDS = 64 };
@@ -395,6 +423,7 @@ int main(void) {
     each_order(test_phases);
     each_order(test_hand_over);
     each_order(test_bulk);
+    each_order(test_three_loads);
     each_order(test_tensors);
     return done_testing();
 }

@@ -1,0 +1,144 @@
+/* What is remembered of a request, and which requests it fits. Catches: lanes that are kept at a
+ * wrong distance, a span that is measured from elsewhere, a pattern that fits addresses that are
+ * not it or that is too wide to be one, a lane whose sector nobody counts. */
+#include "machine/memory/pattern.h"
+#include "test/tap.h"
+
+enum { LANES = 32 };
+static const Units units = {7, 5};
+
+/* Lane l is l * step + extra * (l == which) behind `first`. */
+static void set(uint64_t address[LANES], uint64_t first, int64_t step, int which, int64_t extra) {
+    for (int l = 0; l < LANES; l++)
+        address[l] = first + (uint64_t)(l * step + (l == which ? extra : 0));
+}
+
+static void narrow(const uint64_t address[LANES], uint32_t low[LANES]) {
+    for (int l = 0; l < LANES; l++) low[l] = (uint32_t)address[l];
+}
+
+/* A request of `bytes` per lane: what is remembered, in both memories. */
+static void learns(const char *name, const uint64_t address[LANES], unsigned bytes, int lowest,
+                   unsigned span, Shape shape) {
+    Pattern pattern[2] = {0};
+    uint32_t low[LANES];
+    narrow(address, low);
+    pattern_learn_shared(&pattern[0], low, bytes, units);
+    pattern_learn_global(&pattern[1], address, bytes, units);
+    for (int i = 0; i < 2; i++) {
+        const Pattern *p = &pattern[i];
+        int wrong = 0;
+        for (int l = 0; l < LANES; l++) wrong += p->distance[l] != (int64_t)(address[l] - *address);
+        ok(p->known && !wrong, "%s, %s: distances (%d wrong)", i ? "global" : "shared", name,
+           wrong);
+        ok(p->lowest == lowest && p->span == span, "from %d, %u bytes (%d, %u)", lowest, span,
+           p->lowest, p->span);
+        ok(p->shape == shape && p->units.actual == 7 && p->units.ideal == 5, "shape and cost");
+    }
+}
+
+static void test_learn(void) {
+    uint64_t address[LANES];
+    set(address, 4096, 4, 0, 0);
+    learns("a row", address, 4, 0, 128, SHAPE_ROW);
+    set(address, 4096, 8, 0, 0);
+    learns("a row with gaps", address, 4, 0, 252, SHAPE_ANY);
+    set(address, 4096, 0, 0, 0);
+    learns("one place", address, 16, 0, 16, SHAPE_HALVES);
+    set(address, 4096, -4, 0, 0);
+    learns("downwards", address, 4, -124, 128, SHAPE_ANY);
+    set(address, 4096, 0, 5, 100);
+    learns("one lane further", address, 4, 0, 104, SHAPE_ANY);
+    set(address, 4096, 0, 31, -100);
+    learns("one lane before", address, 4, -100, 104, SHAPE_ANY);
+    for (int l = 0; l < LANES; l++) address[l] = 4096 + (l < 16 ? 0u : 64u);
+    learns("two halves", address, 4, 0, 68, SHAPE_HALVES);
+    for (int l = 0; l < LANES; l++) address[l] = 4096 + (l < 16 ? 64u : 0u);
+    learns("the second half first", address, 4, -64, 68, SHAPE_HALVES);
+}
+
+/* The same request `by` bytes on, and one with a lane elsewhere. */
+static void test_fits(void) {
+    static const struct {
+        unsigned bytes;
+        int step;
+        unsigned shared, global; /* the cost is the same so many bytes on, and so many times that */
+    } cases[] = {{4, 4, 1, 32},   {2, 2, 4, 32}, {1, 1, 4, 32},
+                 {16, 16, 1, 32}, {4, 32, 1, 1}, {4, 48, 1, 32}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Pattern pattern[2] = {0};
+        uint64_t address[LANES];
+        uint32_t low[LANES];
+        int wrong = 0;
+        set(address, 4096, cases[i].step, 0, 0);
+        narrow(address, low);
+        ok(!pattern_fits_shared(&pattern[0], low, 4096) &&
+               !pattern_fits_global(&pattern[1], address, 4096),
+           "nothing fits what was never learned");
+        pattern_learn_shared(&pattern[0], low, cases[i].bytes, units);
+        pattern_learn_global(&pattern[1], address, cases[i].bytes, units);
+        for (unsigned by = 0; by < 130; by++) {
+            set(address, 4096 + by, cases[i].step, 0, 0);
+            narrow(address, low);
+            wrong += pattern_fits_shared(&pattern[0], low, low[0]) != (by % cases[i].shared == 0);
+            wrong +=
+                pattern_fits_global(&pattern[1], address, *address) != (by % cases[i].global == 0);
+        }
+        ok(!wrong, "%u bytes, %d apart: it fits where its cost is the same (%d wrong)",
+           cases[i].bytes, cases[i].step, wrong);
+        for (int l = 0; l < LANES; l++) {
+            set(address, 4096, cases[i].step, l, 256);
+            narrow(address, low);
+            wrong += pattern_fits_shared(&pattern[0], low, 4096);
+            wrong += pattern_fits_global(&pattern[1], address, 4096);
+        }
+        ok(!wrong, "and no lane may be elsewhere (%d wrong)", wrong);
+    }
+}
+
+/* Distances are kept in 32 bits. */
+static void test_wide(void) {
+    static const struct {
+        int64_t extra;
+        bool known;
+    } cases[] = {{INT32_MAX / 2 - 1, true}, {INT32_MAX / 2, false},
+                 {INT32_MIN / 2 + 1, true}, {INT32_MIN / 2, false},
+                 {(int64_t)1 << 32, false}, {-((int64_t)1 << 40), false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Pattern pattern = {.known = !cases[i].known};
+        uint64_t address[LANES];
+        set(address, (uint64_t)1 << 44, 0, 9, cases[i].extra);
+        pattern_learn_global(&pattern, address, 4, units);
+        ok(pattern.known == cases[i].known, "a lane %lld bytes away is %s",
+           (long long)cases[i].extra, cases[i].known ? "kept" : "too far");
+    }
+}
+
+/* The lanes that are asked for their sectors have all of the sectors between them. */
+static void leads(const char *name, const uint64_t address[LANES], uint32_t leaders) {
+    Pattern pattern = {0};
+    pattern_learn_global(&pattern, address, 4, units);
+    ok(pattern.leaders == leaders, "%s: lanes %08x (%08x)", name, leaders, pattern.leaders);
+}
+
+static void test_leaders(void) {
+    uint64_t address[LANES];
+    set(address, 4096, 4, 0, 0);
+    leads("a row: every eighth lane", address, 0x01010101);
+    set(address, 4096, 32, 0, 0);
+    leads("a sector each: all", address, 0xffffffff);
+    set(address, 4096, 0, 0, 0);
+    leads("one place: the first", address, 1);
+    for (int l = 0; l < LANES; l++) address[l] = 4096 + (uint64_t)l % 16 * 32;
+    leads("the second half as the first: the first half", address, 0x0000ffff);
+    set(address, 4096 + 28, 4, 0, 0);
+    leads("from the end of a sector", address, 0x02020203);
+}
+
+int main(void) {
+    test_learn();
+    test_fits();
+    test_wide();
+    test_leaders();
+    return done_testing();
+}
