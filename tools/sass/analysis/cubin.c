@@ -162,7 +162,6 @@ static void add_kernel(Module *module, const Function *function, const Launch *l
     kernel->function = function;
     kernel->flow = flow_analyse(function);
     kernel->dynamic_shared = launch ? launch->dynamic_shared : -1;
-    kernel->threads = launch ? launch->threads : -1;
     if (launch)
         snprintf(kernel->name, sizeof kernel->name, "%s", launch->name);
     else

@@ -16,7 +16,6 @@ typedef struct Kernel {
     int stack;          /* bytes a thread */
     int static_shared;  /* bytes a block */
     int dynamic_shared; /* bytes a block, as the stage launches it */
-    int threads;        /* a block */
 } Kernel;
 
 typedef struct Module {

@@ -60,9 +60,7 @@ int launches_read(const char *path, Launch launches[MAX_LAUNCHES]) {
     int count = 0;
     for (; kernel && kernel->name && count < MAX_LAUNCHES; kernel++) {
         const char *symbol = symbol_of(kernel->function);
-        if (symbol)
-            launches[count++] =
-                (Launch){kernel->name, symbol, kernel->threads, kernel->dynamic_shared};
+        if (symbol) launches[count++] = (Launch){kernel->name, symbol, kernel->dynamic_shared};
     }
     return count;
 }

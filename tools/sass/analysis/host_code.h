@@ -7,7 +7,6 @@
 typedef struct Launch {
     const char *name;   /* as in the source */
     const char *symbol; /* mangled, as in the machine code */
-    int threads;        /* a block */
     int dynamic_shared; /* bytes a block */
 } Launch;
 

@@ -6,6 +6,9 @@ set -uo pipefail
 . "$(dirname "$0")/lab.sh"
 samples=$root/tools/sass/test/samples
 
+# A line of JSON per kernel in the log: their names and their shared memory.
+shared_bytes() { sed -n 's/.*"kernel":"\([a-z_ ]*\)".*"shared_bytes":\([0-9]*\).*/\1 \2/p' "$log"; }
+
 # One architecture of each generation that the compiler has: what the text looks like may differ.
 for arch in sm_80 sm_90a sm_120; do
     if ! "$NVCC" -cubin -lineinfo -arch=$arch -o "$scratch/$arch.cubin" "$samples/loops.cu" \
@@ -33,7 +36,12 @@ for arch in sm_80 sm_90a sm_120; do
     is 1 shared_sum STS prologue
     is 1 shared_sum STG.E epilogue
     is 1 shared_sum barrier prologue
-    ok "$arch: the shared memory is the kernel's own" says '"shared_bytes":1024'
+    ok "$arch: the shared memory is the kernel's own" [ "$(shared_bytes | sort | xargs)" = \
+        "nested 0 shared_sum 1024 straight 0" ]
+    used=$("$CUOBJDUMP" --dump-resource-usage "$scratch/$arch.cubin" 2>&1 |
+        sed -n 's/.* REG:\([0-9]*\) .*/\1/p' | sort -n | xargs)
+    ok "$arch: registers are those that cuobjdump tells: $used" [ "$used" = \
+        "$(sed -n 's/.*"registers":\([0-9]*\).*/\1/p' "$log" | sort -n | xargs)" ]
     is 0 straight other total
     is 0 nested other total
     is 0 shared_sum other total
@@ -47,6 +55,16 @@ for arch in sm_80 sm_90a sm_120; do
     ok "$arch: addresses are there" grep -qE '^0010  ' "$log"
     "$sass" show CLEAN=1 "$scratch/$arch.cubin" >"$log" 2>&1
     ok "$arch: and go on request" not grep -qE '^ *0010  ' "$log"
+done
+
+# ---- What the host code knows of the kernels -----------------------------------------------------
+for arch in 80 90a; do
+    "$NVCC" -shared -Xcompiler -fPIC -cudart none --compress-mode=none -Icommon \
+        -gencode "arch=compute_$arch,code=sm_$arch" -o "$scratch/launches.so" \
+        "$samples/launches.cu" 2>"$log" &&
+        "$sass" count FORMAT=json "$scratch/launches.so" >"$log" 2>&1
+    ok "sm_$arch: names, order and dynamic shared memory are those of its table" \
+        [ "$(shared_bytes | xargs)" = "with room 512 without 0" ]
 done
 
 # ---- From source line and PTX to SASS ------------------------------------------------------------

@@ -5,25 +5,27 @@
 #include "test/sample.h"
 #include "test/tap.h"
 
-static const char code[] = KERNEL("first") "LDG.E R1, [R2.64]\n"
-                                           ".L_x_0:\n"
-                                           "LDS.U.128 R4, [R2]\n"
-                                           "HMMA.16816.F32 R1\n"
-                                           "MUFU.EX2 R1, R2\n"
-                                           "@P0 MUFU.EX2 R1, R2\n"
-                                           "HMMA.16816.F32 R1\n"
-                                           "HMMA.16816.F32 R1\n"
-                                           "MUFU.EX2 R1, R2\n"
-                                           "BAR.SYNC 0x0\n"
-                                           "HMMA.16816.F32 R1\n"
-                                           "@P0 BRA `(.L_x_0)\n"
-                                           "@!PT LDS RZ, [RZ]\n"
-                                           "STL [R1], R2\n"
-                                           "EXIT\n"
-                                           ".L_x_1:\n"
-                                           "BRA `(.L_x_1)\n"
-                                           "NOP\n" KERNEL("second") "MUFU.EX2 R1, R2\n"
-                                                                    "EXIT\n";
+static const char two_kernels[] = KERNEL("first") "LDG.E R1, [R2.64]\n"
+                                                  ".L_x_0:\n"
+                                                  "LDS.U.128 R4, [R2]\n"
+                                                  "HMMA.16816.F32 R1\n"
+                                                  "MUFU.EX2 R1, R2\n"
+                                                  "@P0 MUFU.EX2 R1, R2\n"
+                                                  "HMMA.16816.F32 R1\n"
+                                                  "HMMA.16816.F32 R1\n"
+                                                  "MUFU.EX2 R1, R2\n"
+                                                  "BAR.SYNC 0x0\n"
+                                                  "HMMA.16816.F32 R1\n"
+                                                  "@P0 BRA `(.L_x_0)\n"
+                                                  "@!PT LDS RZ, [RZ]\n"
+                                                  "STL [R1], R2\n"
+                                                  "EXIT\n"
+                                                  ".L_x_1:\n"
+                                                  "BRA `(.L_x_1)\n"
+                                                  "NOP\n" KERNEL("second") "MUFU.EX2 R1, R2\n"
+                                                                           "EXIT\n";
+
+static const char *code = two_kernels;
 
 /* What the simulator counted. */
 static const char *counters = "{\"stage\":7,\"counters\":{\"barriers\":12,\"shared_load_units\":55,"
@@ -134,6 +136,16 @@ static void test_order(void) {
     holds("loop MUFU.EX2 after first MUFU.EX2 == 2");
 }
 
+/* A kernel's first instruction is one as the others. */
+static void test_first(void) {
+    code = KERNEL("k") "MUFU.EX2 R1, R2\nFADD R1, R1, R2\nMUFU.EX2 R1, R2\nEXIT\n";
+    holds("MUFU split by FADD == 1");
+    holds("FADD after first MUFU == 1");
+    holds("MUFU before first FADD == 1");
+    holds("MUFU == 2");
+    code = two_kernels;
+}
+
 static void test_counters(void) {
     holds("shared_load_units <= 1.1 * shared_load_ideal_units");
     fails("shared_load_units == shared_load_ideal_units");
@@ -171,6 +183,7 @@ int main(void) {
     test_arithmetic();
     test_scopes();
     test_order();
+    test_first();
     test_counters();
     test_mistakes();
     return done_testing();

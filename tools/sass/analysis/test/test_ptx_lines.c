@@ -1,0 +1,95 @@
+/* PTX as lines with the source lines that they come from. Catches: an opcode that is not found
+ * behind a label, a brace or a guard, one that is taken for another's beginning, a line whose
+ * .loc is that of another file, an inlined call that is not followed to its caller. */
+#include "analysis/ptx_lines.h"
+#include "list.h"
+#include "test/tap.h"
+
+static Ptx read_text(const char *text, const char *path) {
+    char *copy = list_zeroed(strlen(text) + 1, 1);
+    strcpy(copy, text);
+    return ptx_read(copy, path);
+}
+
+static void test_opcodes(void) {
+    static const struct {
+        const char *line, *opcode;
+        bool found;
+    } cases[] = {
+        {"mma.sync.aligned r1;", "mma", true},
+        {"\tmma.sync.aligned r1;", "mma.sync", true},
+        {"mma.sync.aligned r1;", "mma.sy", false},
+        {"wgmma.fence;", "mma", false},
+        {"ret;", "ret", true},
+        {"ret;", "", true},
+        {"bar\tr1;", "bar", true},
+        {"$L__BB0_2:\tbra.uni L;", "bra", true},
+        {"{ L1: @%p1 bra L2;", "bra", true},
+        {"@!%p1 bra L2;", "bra", true},
+        {"{ add.s32 a, b, c; }", "add", true},
+        {"add.s32 a, b, c;", "a", false},
+        {"$L__BB0_2:", "", false},
+        {".reg .b32 r;", "", false},
+        {"", "", false},
+        {"\t// mma", "mma", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Ptx ptx = read_text(cases[i].line, NULL);
+        ok(ptx_is_opcode(&ptx, 1, cases[i].opcode) == cases[i].found, "%s: %s'%s'", cases[i].line,
+           cases[i].found ? "" : "no ", cases[i].opcode);
+        ptx_free(&ptx);
+    }
+}
+
+/* Line 30 calls a function whose body is line 10, which calls one of another file, line 40. */
+static const char inlined[] = "add.s32 a;\n"                                       /* 1 */
+                              ".file 1 \"/a/kernel.cu\"\n"                         /* 2 */
+                              ".file 2 \"/a/other.cuh\", 1, 2\n"                   /* 3 */
+                              ".loc 1 30 5\n"                                      /* 4 */
+                              "add.s32 b;\n"                                       /* 5 */
+                              ".loc 1 10 7, function_name $L, inlined_at 1 30 5\n" /* 6 */
+                              "add.s32 c;\n"                                       /* 7 */
+                              ".loc 2 40 9, function_name $L, inlined_at 1 10 7\n" /* 8 */
+                              "add.s32 d;\n"                                       /* 9 */
+                              ".loc 1 31 5\n"                                      /* 10 */
+                              "add.s32 e;\n"                                       /* 11 */
+                              ".loc 2 50 9, function_name $L, inlined_at 1 99 1\n" /* 12 */
+                              "add.s32 f;\n"                                       /* 13 */
+                              ".loc 1 32\n"   /* 14: no column */
+                              "add.s32 g;\n"; /* 15 */
+
+static void test_places(void) {
+    static const int lines[] = {10, 30, 31, 32, 40, 50, 99};
+    static const struct {
+        int number;
+        const char *from; /* the lines of the kernel's own file */
+    } cases[] = {{1, ""},     {5, " 30"},  {7, " 10 30"}, {9, " 10 30"},
+                 {11, " 31"}, {13, " 99"}, {15, ""}};
+    Ptx ptx = read_text(inlined, "/a/kernel.cu");
+    is_int(ptx.file, 1, "the number of the kernel's file");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char from[80] = "";
+        for (size_t l = 0; l < sizeof lines / sizeof *lines; l++)
+            if (ptx_is_from(&ptx, cases[i].number, lines[l]))
+                snprintf(from + strlen(from), sizeof from - strlen(from), " %d", lines[l]);
+        is_text(from, cases[i].from, "what the instruction comes from");
+    }
+    ptx_free(&ptx);
+    ok(!ptx.loc && !ptx.loc_of && !ptx.source.text, "nothing is left");
+    ptx = read_text(inlined, "/a/other.cuh");
+    is_int(ptx.file, 2, "another file's number");
+    ok(ptx_is_from(&ptx, 9, 40) && !ptx_is_from(&ptx, 9, 10), "and its line");
+    ptx_free(&ptx);
+    ptx = read_text(inlined, "/a/kernel.cuh");
+    is_int(ptx.file, 0, "a file that is not named has none");
+    ptx_free(&ptx);
+    ptx = ptx_read(NULL, "/a/kernel.cu");
+    is_int(ptx.source.lines, 0, "no PTX at all");
+    ptx_free(&ptx);
+}
+
+int main(void) {
+    test_opcodes();
+    test_places();
+    return done_testing();
+}
