@@ -115,7 +115,7 @@ static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *wor
         return error_set(error, STATUS_FAIL,
                          "it wants a workspace of %zu bytes, more than S and P have in fp32",
                          bytes);
-    return (bytes == 0 || fits(bytes, "its workspace", error)) &&
+    return fits(bytes, "its workspace", error) &&
            buffer_create("the workspace", bytes, workspace, error);
 }
 

@@ -37,16 +37,22 @@ static const char *many_blocks(const AttentionProblem *p, int capability) {
     return (long long)p->batch * p->heads * p->seq_q > 1 << 20 ? "too many blocks" : NULL;
 }
 
+static const char *in_percent(const AttentionProblem *p, int capability) {
+    (void)p;
+    return capability == 90 ? "needs 100 %s" : NULL;
+}
+
 typedef const char *(*Supports)(const AttentionProblem *problem, int capability);
 
 static Problem problem_of(int batch, int heads, int seq_q, int seq_kv) {
     return (Problem){.shape = {batch, heads, 1, seq_q, seq_kv, 1}, .d = 64, .type = TYPE_FP16};
 }
 
+static Error error;
+
 /* STATUS_PASS: accepted. */
 static Status asked(Supports supports, Problem problem, int capability) {
     const Stage stage = {.supports = supports};
-    Error error;
     return stage_accepts(&stage, &problem, capability, &error) ? STATUS_PASS : error.status;
 }
 
@@ -55,6 +61,8 @@ int main(void) {
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
     ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");
     ok(asked(other_device, small, 90) == STATUS_PASS, "and runs on its own");
+    ok(asked(in_percent, small, 90) == STATUS_SKIP && strcmp(error.text, "needs 100 %s") == 0,
+       "the stage's sentence is told as it is: %s", error.text);
     ok(asked(any_device, small, 90) == STATUS_FAIL, "one that no device runs has failed");
     ok(asked(odd_lengths, small, 90) == STATUS_FAIL, "no length may be refused");
     ok(asked(odd_lengths, problem_of(1, 2, 34, 40), 90) == STATUS_PASS, "the others run");

@@ -6,7 +6,10 @@
 #include "test/fake_runtime.h"
 #include "test/tap.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void names(void) {
     static const struct {
@@ -48,6 +51,26 @@ static void opening(void) {
     is_text(error.text, "common/d64_bf16_causal.so is not there: the stage's variant is not built",
             "is said");
     is_text(stage.name, "common", "of a stage with a name");
+}
+
+/* A library that is none of a stage, in the place of a variant. */
+static void foreign(void) {
+    const Problem p = {{1, 1, 1, 1, 1, 1}, 64, TYPE_BF16, true};
+    char folder[] = "/tmp/stage.XXXXXX", path[100], said[200];
+    const struct link_map *map = NULL;
+    Stage stage;
+    Error error;
+    void *library = dlopen("libm.so.6", RTLD_LAZY);
+    if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !mkdtemp(folder)) return;
+    snprintf(path, sizeof path, "%s/d64_bf16_causal.so", folder);
+    snprintf(said, sizeof said, "%s does not define attention_", path);
+    const bool linked = symlink(map->l_name, path) == 0;
+    ok(linked && !stage_open(folder, &p, &stage, &error) && error.status == STATUS_FAIL &&
+           strncmp(error.text, said, strlen(said)) == 0,
+       "another library: %s", error.text);
+    unlink(path);
+    rmdir(folder);
+    dlclose(library);
 }
 
 static void resources(void) {
@@ -132,6 +155,7 @@ static void launches(void) {
 int main(void) {
     names();
     opening();
+    foreign();
     resources();
     launches();
     return done_testing();

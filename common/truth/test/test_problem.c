@@ -47,6 +47,13 @@ static void refusals(void) {
             "Q");
     is_text(said(1, 8, 8, 1, MOST, 1 << 26), "B=1 H=8 N=1 NKV=2147483647 D=67108864" TOO_LARGE,
             "K");
+    /* 2^63 bytes, and a column less */
+    is_text(said(1, 1, 1, 1 << 30, 1, 1 << 29), "B=1 H=1 N=1073741824 NKV=1 D=536870912" TOO_LARGE,
+            "Q, just");
+    is_text(said(1, 1, 1, 1 << 30, 1, (1 << 29) - 1), "", "Q, just not");
+    is_text(said(1, 1, 1, 1, 1 << 30, 1 << 29), "B=1 H=1 N=1 NKV=1073741824 D=536870912" TOO_LARGE,
+            "K, just");
+    is_text(said(1, 1, 1, 1, 1 << 30, (1 << 29) - 1), "", "K, just not");
 }
 
 int main(void) {

@@ -73,5 +73,8 @@ int main(void) {
     rows_choose(&p, 1, 1e6, &rows, &error);
     ok(rows.count < 40 && has(&rows, 0) && has(&rows, 2047), "the last of many heads of one row");
     rows_free(&rows);
+    p = make(1 << 20, 1 << 10, 1 << 20, 1); /* 2^50 rows */
+    ok(!rows_choose(&p, 1, 1e30, &rows, &error) && error.status == STATUS_SKIP,
+       "more rows than the memory of the host has room for: %s", error.text);
     return done_testing();
 }
