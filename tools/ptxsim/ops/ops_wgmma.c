@@ -145,8 +145,10 @@ static void run_wait(Warp *warp, const Op *op) {
         wgmma_mark(warp, queue->wgmma[i].op, 0);
     }
     queue->count -= over;
-    memmove(queue->wgmma, queue->wgmma + over, (size_t)queue->count * sizeof *queue->wgmma);
-    for (int i = 0; i < queue->count; i++) wgmma_mark(warp, queue->wgmma[i].op, 1);
+    for (int i = 0; i < queue->count; i++) { /* there may be no queue yet */
+        queue->wgmma[i] = queue->wgmma[i + over];
+        wgmma_mark(warp, queue->wgmma[i].op, 1);
+    }
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
     if (warp->block->record) observe_wait(warp->block->record, warp, RACE_WGMMA, op->number);
