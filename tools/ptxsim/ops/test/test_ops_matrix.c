@@ -360,7 +360,26 @@ static void test_wgmmas(void) {
 }
 
 /* Each in both orders in which asynchronous work may end. */
+/* Types that do not go together. */
+static void test_refusals(void) {
+    static const char *const types[] = {"f32.bf16.f16.f32", "f32.f16.bf16.f32", "f16.bf16.bf16.f16",
+                                        "f16.f16.f16.f32",  "f32.f16.f16.f16",  "f32.f32.f32.f32"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[1000];
+        uint32_t data = 0;
+        snprintf(text, sizeof text,
+                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 d<4>, a<4>, b<2>;\n"
+                          "mma.sync.aligned.m16n8k16.row.col.%s {d0, d1, d2, d3}, "
+                          "{a0, a1, a2, a3}, {b0, b1}, {d0, d1, d2, d3}; ret;\n}\n",
+                 types[i]);
+        const PtxRun run = run_ptx(text, WARP, &data, sizeof data);
+        ok(run.error[0] && strstr(run.error, "mma"), "mma of %s is refused: %s", types[i],
+           run.error);
+    }
+}
+
 int main(void) {
+    test_refusals();
     for (int transposed = 0; transposed < 2; transposed++)
         for (int count = 1; count <= 4; count *= 2) {
             test_ldmatrix(count, transposed, "shared");

@@ -161,6 +161,32 @@ static void test_odd_jumps(void) {
                 "EXIT\n");
     is_regions("plle", "what follows a branch with a condition among its operands is reached");
 
+    /* Where two ways of one loop meet again, whichever of them comes first. */
+    for (int swapped = 0; swapped < 2; swapped++) {
+        read_kernel(swapped ? ".L_x_0:\n"
+                              "@P0 BRA `(.L_x_2)\n"
+                              "FADD R1, R2, R3\n"
+                              ".L_x_1:\n"
+                              "FFMA R1, R2, R3, R4\n"
+                              "@P1 BRA `(.L_x_0)\n"
+                              "EXIT\n"
+                              ".L_x_2:\n"
+                              "FMUL R1, R2, R3\n"
+                              "BRA `(.L_x_1)\n"
+                            : ".L_x_0:\n"
+                              "@P0 BRA `(.L_x_1)\n"
+                              "FADD R1, R2, R3\n"
+                              "BRA `(.L_x_2)\n"
+                              ".L_x_1:\n"
+                              "FMUL R1, R2, R3\n"
+                              ".L_x_2:\n"
+                              "FFMA R1, R2, R3, R4\n"
+                              "@P1 BRA `(.L_x_0)\n"
+                              "EXIT\n");
+        is_int(flow->loops, 1, "one loop with two ways through it");
+        is_regions(swapped ? "llllell" : "lllllle", "all of which are in it");
+    }
+
     /* Two ways into a cycle: it has no header, and so it is no natural loop. */
     read_kernel("@P0 BRA `(.L_x_1)\n"
                 ".L_x_0:\n"

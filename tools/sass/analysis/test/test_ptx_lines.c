@@ -63,8 +63,8 @@ static void test_places(void) {
     static const struct {
         int number;
         const char *from; /* the lines of the kernel's own file */
-    } cases[] = {{1, ""},     {5, " 30"},  {7, " 10 30"}, {9, " 10 30"},
-                 {11, " 31"}, {13, " 99"}, {15, ""}};
+    } cases[] = {{1, ""},       {4, " 30"},  {12, " 99"}, {5, " 30"}, {7, " 10 30"},
+                 {9, " 10 30"}, {11, " 31"}, {13, " 99"}, {15, ""}};
     Ptx ptx = read_text(inlined, "/a/kernel.cu");
     is_int(ptx.file, 1, "the number of the kernel's file");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

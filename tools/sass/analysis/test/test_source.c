@@ -4,13 +4,33 @@
 #include "list.h"
 #include "test/tap.h"
 
+#include <malloc.h>
+
 static Source cut(const char *text) {
     char *copy = list_zeroed(strlen(text) + 1, 1);
     strcpy(copy, text);
     return source_cut(copy);
 }
 
+/* Bytes that malloc has given away. */
+static size_t in_use(void) {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+static void test_free(void) {
+    enum { LINES = 100000 };
+    const size_t before = in_use();
+    char *text = list_zeroed(LINES + 1, 1);
+    memset(text, '\n', LINES);
+    Source source = source_cut(text);
+    is_int(source.lines, LINES + 1, "many lines");
+    source_free(&source);
+    ok(in_use() < before + LINES / 2, "and their memory is given back");
+}
+
 int main(void) {
+    test_free();
     Source source = cut("one\n \t two \n\nfour");
     is_int(source.lines, 4, "four lines");
     is_text(source_line(&source, 1), "one", "the first");
