@@ -84,6 +84,15 @@ ok "the second time it has it" [ "$(compiled -DNUMBER=1)" = 1 ]
 ok "with other flags it compiles" [ "$(compiled -DNUMBER=2)" = 2 ]
 echo 'int a = NUMBER + 1;' >"$work/a.c"
 ok "and with another text" [ "$(compiled -DNUMBER=1)" = 3 ]
+echo 'int b;' >"$work/b.c" && cc -c "$work/b.c" -o "$work/b.o"
+linked() { # linked: with b.o, whatever that is now
+    COMPILER=$work/compiler KEPT=$work/kept CALLS=$work/calls $code/compiler.sh -shared -fPIC \
+        "$work/a.c" "$work/b.o" -DNUMBER=1 -o "$work/a.so" && wc -l <"$work/calls"
+}
+ok "with an object it compiles" [ "$(linked)" = 4 ]
+ok "once" [ "$(linked)" = 4 ]
+echo 'int c;' >"$work/b.c" && cc -c "$work/b.c" -o "$work/b.o"
+ok "and with another one of that name again" [ "$(linked)" = 5 ]
 echo 'int a = NUMBER' >"$work/a.c"
 compiled -DNUMBER=1 >/dev/null 2>"$log"
 ok "an error is one" [ $? -ne 0 ]
