@@ -43,10 +43,10 @@ int main(void) {
             "FMUL 3 1 3, FADD 1 0 0, FFMA 1 0 1, LDS 2 0 2, STS 1 0 1, BRA 1 1 1, EXIT 1 0 0",
             "a kernel: by class, then number, then name");
     is_rows(&module, 1, "HMMA.16816.F32 1 0 0, FFMA 1 0 0, EXIT 1 0 0", "the other");
-    is_rows(
-        &module, -1,
-        "HMMA.16816.F32 1 0 0, FMUL 3 1 3, FFMA 2 0 1, FADD 1 0 0, LDS 2 0 2, STS 1 0 1, EXIT 2 0 0, BRA 1 1 1",
-        "both");
+    is_rows(&module, -1,
+            "HMMA.16816.F32 1 0 0, FMUL 3 1 3, FFMA 2 0 1, FADD 1 0 0, LDS 2 0 2, STS 1 0 1, "
+            "EXIT 2 0 0, BRA 1 1 1",
+            "both");
     Counts counts = counts_of(&module, 0);
     is_int(counts.all.total, 10, "all but the padding");
     is_int(counts.kind[CLASS_FMA].total, 5, "of a class");
