@@ -39,7 +39,7 @@ static const char *many_blocks(const AttentionProblem *p, int capability) {
 
 static const char *in_percent(const AttentionProblem *p, int capability) {
     (void)p;
-    return capability == 90 ? "needs 100 %s" : NULL;
+    return capability == 90 ? "needs 100 %%" : NULL;
 }
 
 typedef const char *(*Supports)(const AttentionProblem *problem, int capability);
@@ -61,7 +61,7 @@ int main(void) {
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
     ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");
     ok(asked(other_device, small, 90) == STATUS_PASS, "and runs on its own");
-    ok(asked(in_percent, small, 90) == STATUS_SKIP && strcmp(error.text, "needs 100 %s") == 0,
+    ok(asked(in_percent, small, 90) == STATUS_SKIP && strcmp(error.text, "needs 100 %%") == 0,
        "the stage's sentence is told as it is: %s", error.text);
     ok(asked(any_device, small, 90) == STATUS_FAIL, "one that no device runs has failed");
     ok(asked(odd_lengths, small, 90) == STATUS_FAIL, "no length may be refused");
