@@ -147,6 +147,7 @@ static void *work(void *argument) {
         pthread_mutex_unlock(&launch->lock);
         return NULL;
     }
+    block->early = shape->early;
     while (take_place(launch, &place))
         finish_place(launch, block, place,
                      recorder_run(launch->record, block, block_at(launch, place)));
@@ -194,6 +195,7 @@ static void record_fault(const Launch *launch) {
     if (!recorder_choose_fault(launch->record, index)) return;
     Block *block = block_new(launch->kernel, &launch->settings, shape->grid, shape->threads,
                              shape->dynamic_shared);
+    if (block) block->early = shape->early;
     if (block) recorder_run(launch->record, block, index);
     block_free(block);
 }

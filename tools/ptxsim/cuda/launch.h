@@ -2,11 +2,14 @@
 #ifndef PTXSIM_LAUNCH_H
 #define PTXSIM_LAUNCH_H
 
+#include <stdbool.h>
+
 #include "decode/kernel.h"
 
 typedef struct LaunchShape {
     uint32_t grid[3], threads[3];
     uint32_t dynamic_shared;
+    bool early; /* programmatic: may begin before the launch before it has ended */
 } LaunchShape;
 
 typedef enum LaunchStatus {

@@ -391,8 +391,8 @@ static bool shape_allowed(const Kernel *kernel, dim3 grid, dim3 block) {
            grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
 }
 
-cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,
-                             size_t dynamic, cudaStream_t stream) {
+static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic,
+                          cudaStream_t stream, bool early) {
     Function *function;
     Kernel *kernel;
     const cudaError_t error = find_kernel(host, &function, &kernel);
@@ -404,7 +404,7 @@ cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arg
     if (dynamic > function->dynamic_limit || kernel->dynamic_offset + dynamic > MAX_SHARED)
         return result(cudaErrorInvalidValue);
     const LaunchShape shape = {
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)dynamic};
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)dynamic, early};
     static const cudaError_t outcomes[] = {
         [LAUNCH_OK] = cudaSuccess,
         [LAUNCH_FAULT] = cudaErrorLaunchFailure,
@@ -414,16 +414,24 @@ cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arg
     return result(outcomes[launch_run(kernel, &shape, arguments)]);
 }
 
+cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,
+                             size_t dynamic, cudaStream_t stream) {
+    return launch(host, grid, block, arguments, dynamic, stream, false);
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host,
                                 void **arguments) {
+    bool early = false;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute *a = &config->attrs[i];
         const bool cluster = a->id == cudaLaunchAttributeClusterDimension;
         if (cluster && a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z > 1)
             return result(cudaErrorNotSupported);
+        early |= a->id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+                 a->val.programmaticStreamSerializationAllowed;
     }
-    return cudaLaunchKernel(host, config->gridDim, config->blockDim, arguments,
-                            config->dynamicSmemBytes, config->stream);
+    return launch(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                  config->stream, early);
 }
 
 /* kernel<<<grid, block, shared, stream>>>(...) pushes its configuration; the stub pops it. */
@@ -466,8 +474,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, stream);
 }
 
-/* ---- The driver's entry point for tensor maps
- * ---------------------------------------------------- */
+/* ---- The driver's entry point for tensor maps ------------------------------------------------ */
 
 static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
                              void *base, const cuuint64_t *sizes, const cuuint64_t *strides,

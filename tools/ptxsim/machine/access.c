@@ -219,7 +219,17 @@ _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint6
           (unsigned long long)near->start);
 }
 
+/* A launch that may begin early knows its parameters, and before griddepcontrol.wait nothing else:
+ * the launch before may not have written it yet (PTX ISA 9.7.14.13). */
+static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kind) {
+    if (!warp->early || inside(&warp->block->parameters, address, 1)) return;
+    fault(warp, lane,
+          "global %s before griddepcontrol.wait: the launch before this one may still be running",
+          kind_names[kind]);
+}
+
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind) {
+    require_begun(warp, lane, address, kind);
     const Allocation *a = find_range(warp, address, bytes);
     if (!a) fault_global(warp, lane, address, bytes, kind);
     if (a->loaded)
@@ -271,6 +281,7 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     Pattern *p = &warp->block->pattern[op->index].global;
     const Allocation *a = warp->block->range[op->index];
     Units units;
+    require_begun(warp, (int)first_lane(mask), address[first_lane(mask)], kind);
     if (mask == ALL_LANES && pattern_fits_global(p, address, address[0]) &&
         pattern_in_global(p, a, address[0], bytes)) {
         units = p->units;
@@ -292,7 +303,8 @@ static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsign
     Pattern *p = &warp->block->pattern[op->index].global;
     const Allocation *a = warp->block->range[op->index];
     const uint64_t offset = (uint64_t)(int64_t)op->offset, first = base[0] + offset;
-    if (!pattern_fits_global(p, base, first) || !pattern_in_global(p, a, first, bytes))
+    if (warp->early || !pattern_fits_global(p, base, first) ||
+        !pattern_in_global(p, a, first, bytes))
         return false;
     mark_pattern(p, a, first, kind);
     count_request(counter(warp, op), p->units);

@@ -49,6 +49,7 @@ struct Warp {
     uint32_t barrier; /* the one waited at */
     uint32_t wait_address, wait_parity;
     uint64_t executed; /* operations, of this block */
+    bool early;        /* the launch before may still be running: griddepcontrol.wait is to come */
     uint8_t *local;    /* [lane][local_bytes] */
     Frame stack[MAX_DIVERGENCE];
     struct CopyQueue *copies; /* cp.async: async.h */
@@ -87,6 +88,7 @@ struct Block {
     const Settings *settings;
     uint32_t grid[3], threads[3], index[3];
     uint32_t thread_count;
+    bool early; /* LaunchShape */
     int warps;
     Warp *warp;
     uint8_t *shared;  /* [shared_bytes], address SHARED_BASE */

@@ -100,6 +100,7 @@ static void begin_warp(Warp *warp) {
     warp->state = WARP_READY;
     warp->op = NULL;
     warp->executed = 0;
+    warp->early = warp->block->early;
     warp->stack[0] = (Frame){0, -1, lanes};
     specials_fill(warp);
 }

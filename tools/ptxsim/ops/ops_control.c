@@ -67,10 +67,21 @@ static bool decode_fence(Decoder *d) {
     return done(d, of_shared ? run_proxy_fence : run_nothing, CLASS_OTHER);
 }
 
+static void run_griddepcontrol_wait(Warp *warp, const Op *op) {
+    (void)op;
+    warp->early = false;
+}
+
+static bool decode_griddepcontrol(Decoder *d) {
+    if (!opcode_is(d, "griddepcontrol")) return false;
+    if (take(d, "wait")) return done(d, run_griddepcontrol_wait, CLASS_OTHER);
+    return take(d, "launch_dependents") && done(d, run_nothing, CLASS_OTHER);
+}
+
 /* Hints and settings of the hardware: their operands do not matter. */
 static bool decode_ignored(Decoder *d) {
-    static const char *const names[] = {"griddepcontrol", "prefetch",      "prefetchu", "pmevent",
-                                        "discard",        "applypriority", NULL};
+    static const char *const names[] = {"prefetch", "prefetchu",     "pmevent",
+                                        "discard",  "applypriority", NULL};
     for (int i = 0; names[i]; i++) {
         if (!opcode_is(d, names[i])) continue;
         take_all(d);
@@ -81,7 +92,8 @@ static bool decode_ignored(Decoder *d) {
 }
 
 bool decode_control(Decoder *d) {
-    if (decode_branch(d) || decode_fence(d) || decode_ignored(d)) return true;
+    if (decode_branch(d) || decode_fence(d) || decode_griddepcontrol(d) || decode_ignored(d))
+        return true;
     if (opcode_is(d, "setmaxnreg")) {
         take_all(d);
         d->next = d->in->operands;

@@ -26,7 +26,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 static void run(Module *module, const PtxFunction *function, void *device_data) {
     static uint64_t argument[ARGUMENT_BYTES / sizeof(uint64_t)];
     void **arguments = calloc((size_t)function->parameters + 1, sizeof *arguments);
-    const LaunchShape shape = {{2, 1, 1}, {160, 1, 1}, 64};
+    const LaunchShape shape = {{2, 1, 1}, {160, 1, 1}, 64, false};
     char name[256], error[512] = "";
     if (!arguments) abort();
     argument[0] = (uint64_t)(uintptr_t)device_data;

@@ -51,7 +51,7 @@ __attribute__((unused)) static PtxRun run_ptx_shape(const char *text, const Laun
  * back to it after. */
 __attribute__((unused)) static PtxRun run_ptx_grid(const char *text, uint32_t blocks,
                                                    uint32_t threads, void *data, size_t bytes) {
-    const LaunchShape shape = {{blocks, 1, 1}, {threads, 1, 1}, 0};
+    const LaunchShape shape = {{blocks, 1, 1}, {threads, 1, 1}, 0, false};
     void *memory = memory_allocate(bytes);
     if (!memory) return (PtxRun){LAUNCH_NO_MEMORY, 0, 0, 0, "out of memory"};
     memcpy(memory, data, bytes);

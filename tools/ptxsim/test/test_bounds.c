@@ -37,7 +37,7 @@ static void read_expectation(const char *text, char *expected, size_t size) {
 /* Runs the program; what it says on stderr, or why it cannot run, to report[0..size). */
 static PtxRun run_quietly(const char *text, char *report, size_t size) {
     static uint8_t data[DATA_BYTES];
-    const LaunchShape shape = {{2, 1, 1}, {160, 1, 1}, 64};
+    const LaunchShape shape = {{2, 1, 1}, {160, 1, 1}, 64, false};
     FILE *said = tmpfile();
     void *memory = memory_allocate(sizeof data);
     const int usual = dup(STDERR_FILENO), printed = dup(STDOUT_FILENO);

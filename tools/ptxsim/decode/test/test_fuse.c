@@ -173,7 +173,7 @@ static const char counted[] =
              "add.u32 n, n, 1; @g bra L;\n.loc 1 14 1\nst.global.f32 [p], c;\nret;\n}\n";
 
 static Kernel *count(Module *module, const char *mode, void *memory) {
-    const LaunchShape shape = {{1, 1, 1}, {64, 1, 1}, 0};
+    const LaunchShape shape = {{1, 1, 1}, {64, 1, 1}, 0, false};
     char error[512];
     setenv("SIM_FMA", mode, 1);
     Kernel *kernel = module ? module_kernel(module, "k", error, sizeof error) : NULL;

@@ -344,7 +344,7 @@ static TensorTest *new_tensor(int rank, Swizzle swizzle) {
 }
 
 static PtxRun run_tensor(const char *text, TensorTest *test) {
-    const LaunchShape shape = {{1, 1, 1}, {BOX_WORDS, 1, 1}, 0};
+    const LaunchShape shape = {{1, 1, 1}, {BOX_WORDS, 1, 1}, 0, false};
     return run_ptx_shape(text, &shape, test);
 }
 

@@ -317,7 +317,7 @@ static void test_indices(void) {
         "st.global.v2.u32 [q+64], {r16, r17}; ret;\n}\n";
     enum { X = 5, Y = 3, Z = 2, GX = 2, GY = 3, GZ = 2, VALUES = 18 };
     static uint32_t data[X * Y * Z * GX * GY * GZ][VALUES];
-    const LaunchShape shape = {{GX, GY, GZ}, {X, Y, Z}, 0};
+    const LaunchShape shape = {{GX, GY, GZ}, {X, Y, Z}, 0, false};
     void *memory = memory_allocate(sizeof data);
     const PtxRun result = run_ptx_shape(text, &shape, memory);
     int wrong = 0;
@@ -499,7 +499,39 @@ static void test_calls(void) {
     }
 }
 
+/* A launch that may begin before the one before it has ended, and what it does first. */
+static void test_early_launch(void) {
+    static const struct {
+        const char *first, *what;
+        bool right;
+    } programs[] = {
+        {"ld.global.u32 d, [p];", "a load", false},
+        {"st.global.u32 [p], a;", "a store", false},
+        {"atom.global.add.u32 d, [p], a;", "an atomic", false},
+        {"mov.b32 d, a;", "nothing in memory but its parameters", true},
+        {"griddepcontrol.wait; ld.global.u32 d, [p];", "a load after the wait", true},
+        {"griddepcontrol.launch_dependents; ld.global.u32 d, [p];", "a load after its own", false},
+    };
+    const LaunchShape plain = {{2, 1, 1}, {64, 1, 1}, 0, false},
+                      early = {{2, 1, 1}, {64, 1, 1}, 0, true};
+    void *memory = memory_allocate(256);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 a, d;\n"
+                          "ld.param.u64 p, [data]; mov.b32 a, 1; %s\n"
+                          "griddepcontrol.wait; st.global.u32 [p], a; ret;\n}\n",
+                 programs[i].first);
+        ok((run_ptx_shape(text, &early, memory).status == LAUNCH_OK) == programs[i].right,
+           "an early launch may%s begin with %s", programs[i].right ? "" : " not",
+           programs[i].what);
+        ok(run_ptx_shape(text, &plain, memory).status == LAUNCH_OK, "any other may");
+    }
+    memory_release(memory);
+}
+
 int main(void) {
+    test_early_launch();
     test_shuffles();
     test_collectives();
     test_folds();
