@@ -4,20 +4,25 @@
 
 function is_peer(one) { return !is_stage[one] && one != "matmul" }
 
+# The time of one in a cell; 0 if it has none. (To ask for an element of an array would make it.)
+function time_of(where, shape, one) {
+    return (where, shape, one) in ms ? ms[where, shape, one] + 0 : 0
+}
+
 # The least time of the stages (want 1) or the peers (want 0) in a cell; 0 if none has one.
-function fastest(where, shape, want,    i, place, least) {
+function fastest(where, shape, want,    i, value, least) {
     for (i = 1; i <= names; i++) {
-        place = where SUBSEP shape SUBSEP name[i]
         if (want ? !is_stage[name[i]] : !is_peer(name[i])) continue
-        if ((place in ms) && (!least || ms[place] < least)) least = ms[place] + 0
+        value = time_of(where, shape, name[i])
+        if (value && (!least || value < least)) least = value
     }
     return least
 }
 
 # A peer's time over a stage's, of "" the fastest peer's; 0 if one of them is missing.
 function ratio(where, shape, one, peer,    mine, other) {
-    mine = ms[where, shape, one] + 0
-    other = peer == "" ? fastest(where, shape, 0) : ms[where, shape, peer] + 0
+    mine = time_of(where, shape, one)
+    other = peer == "" ? fastest(where, shape, 0) : time_of(where, shape, peer)
     return mine && other ? other / mine : 0
 }
 

@@ -229,6 +229,8 @@ ok "one at a time, it says" says "One repetition at a time:"
 ok "not sustained" [ "$(grep -ci sustained "$work/out")" -eq 0 ]
 PYTHON=$work/regimes run "$bench" "$work/program" PEERS=1 REGIME=all a
 ok "REGIME=all: every regime" says "| gqa | 16_persistent | 1 | **1.20** | 1.20 | ${where}64 | |"
+ok "who is left out has no speed, and the fastest is of the others" says \
+    "| ${where}64 | 6 | SKIP | 5 |  | 1.20 |"
 ok "and who is left out, why" says \
     "- gqa: One, first at ${where}64: SKIP: its mask is another"
 ok "bytes where HBM is the roof, not elsewhere" [ "$(grep -c 'microseconds' "$work/out")" -eq 1 ]
