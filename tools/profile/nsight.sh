@@ -9,8 +9,9 @@ need_ncu() {
 }
 
 # hardware METRICS PROGRAM STAGE_DIR [KEY=VALUE]...: `metric total` lines, summed over the kernels
-# of the first launch, each from cold caches and at whatever clock the GPU runs. Metrics: with
-# commas between. 2, with Nsight Compute's own words, if it could not read them.
+# of the first launch, each from cold caches and at whatever clock the GPU runs. A launch runs each
+# kernel of the stage's list once or not at all, so a kernel that comes again is of the next launch.
+# Metrics: with commas between. 2, with Nsight Compute's own words, if it could not read them.
 hardware() {
     local metrics=$1 program=$2 stage=$3 kernels log
     shift 3
@@ -24,7 +25,10 @@ hardware() {
         return 2
     fi
     awk '/^"/' <<<"$log" | sed 's/^"//; s/"$//; s/","/\t/g' | awk -F'\t' '
-        NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
-        NR > 2 { for (i = 1; i <= NF; i++) { gsub(/,/, "", $i); total[i] += $i } }
+        NR == 1 { for (i = 1; i <= NF; i++) { name[i] = $i; column[$i] = i } next }
+        NR == 2 { next } # units
+        again || $column["Kernel Name"] in counted { again = 1; next }
+        { counted[$column["Kernel Name"]] }
+        { for (i = 1; i <= NF; i++) { gsub(/,/, "", $i); total[i] += $i } }
         END { for (i in name) printf "%s %.0f\n", name[i], total[i] }'
 }

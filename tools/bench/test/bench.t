@@ -356,7 +356,7 @@ echo '"ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","lts__t_
 echo '"","","byte","byte","byte"'
 while [ "$1" != --launch-count ]; do shift; done
 for ((i = 0; i < $2; i++)); do
-    echo "\"$i\",\"k\",\"${READ:-1,000,000,000}\",\"2,000,000,000\",\"20,000,000,000\""
+    echo "\"$i\",\"kernel $i\",\"${READ:-1,000,000,000}\",\"2,000,000,000\",\"20,000,000,000\""
 done
 END
 chmod +x "$work/peaks" "$work/bin/ncu"
