@@ -22,6 +22,7 @@ static bool serves(const char *line, const char *device) {
     return is_number(line, "stage") && is_number(line, "ms_median") &&
            !is_number(line, "sustained") && is_text(line, "device", device) &&
            is_text(line, "status", "pass") && is_text(line, "init", "normal") &&
+           (!json_member(line, "regime") || is_text(line, "regime", "square")) &&
            whole(line, "seq_q") == whole(line, "seq_kv") &&
            whole(line, "heads") == whole(line, "kv_heads");
 }

@@ -23,7 +23,7 @@ typedef struct Cells {
 } Cells;
 
 /* Adds the cells of a file that were measured on `device` with normal inputs, one repetition at a
- * time, as many keys as queries and a KV head for each head. False: it cannot be read. */
+ * time, in square shapes with a KV head for each head. False: it cannot be read. */
 bool recorded_read(const char *path, const char *device, Cells *cells, Error *error);
 
 /* Call when all files have been read. */

@@ -1,5 +1,5 @@
-/* Recorded times. Catches: a line of another device, input or shape that is taken, the slower of
- * two records, a bench that ran back to back. */
+/* Recorded times. Catches: a line of another device, input, shape or regime that is taken, the
+ * slower of two records, a bench that ran back to back. */
 #include "limits/recorded.h"
 #include "test/tap.h"
 
@@ -29,6 +29,10 @@ static void put_cells(FILE *out) {
     put_cell(out, "07_swizzle", "Card", 512, "\"init\":\"normal\",\"status\":\"fail\"", "1");
     put_cell(out, "07_swizzle", "Card", 512,
              "\"init\":\"normal\",\"status\":\"pass\",\"sustained\":1", "1");
+    put_cell(out, "07_swizzle", "Card", 512,
+             "\"init\":\"normal\",\"status\":\"pass\",\"regime\":\"small\"", "1");
+    put_cell(out, "05_register", "Card", 512,
+             "\"init\":\"normal\",\"status\":\"pass\",\"regime\":\"square\"", "8");
     fprintf(out, "{\"stage\":null,\"name\":\"peer\",\"device\":\"Card\",\"ms_median\":1}\n");
 }
 
@@ -45,6 +49,7 @@ int main(void) {
     recorded_sort(&cells);
     is_int(cells.cells, 2, "two cells");
     is_text(cells.cell[0].stage, "05_register", "sorted by stage");
+    is_near(cells.cell[0].ms, 8, 0, "a bench that names its regime, if that is square");
     is_near(cells.cell[1].ms, 1.5, 0, "the least time of one that was recorded three times");
     is_int(cells.cell[1].length, 512, "its length");
     recorded_free(&cells);
