@@ -127,9 +127,9 @@ for description, pattern, source in [
         ("mutants of the harness", r"mutants of the harness; killed \| (\d+), ",
          of_code("common", 1)),
         ("of these killed", r"mutants of the harness; killed \| \d+, (\d+)", of_code("common", 2)),
-        ("mutants of the tools", r"of the tools, by C tests alone \| (\d+), ",
+        ("mutants of the tools", r"of the tools; killed \| (\d+), ",
          of_code("tools", 1)),
-        ("of these killed", r"of the tools, by C tests alone \| \d+, (\d+)", of_code("tools", 2)),
+        ("of these killed", r"of the tools; killed \| \d+, (\d+)", of_code("tools", 2)),
         ("survivors", r"survivors, each explained in writing; not explained \| (\d+), 0",
          int(mutants) - int(killed))]:
     found = re.search(pattern, trust)
