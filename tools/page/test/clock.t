@@ -2,8 +2,9 @@
 # The pages of make stageNN timeline, in a headless Chromium, of runs on the simulator and of a
 # record that says what a GPU's would: opened with #test, a page drives itself by real events and
 # leaves TAP, which is passed on here. Catches: a view that draws nothing or does not follow the
-# cursor, sums that are not the whole, blocks beside the chosen one that are not shown, a cost that
-# is not said, an order that passes for time, markup that is not closed, no picture.
+# cursor, a style that is missing, sums that are not the whole, blocks beside the chosen one that
+# are not shown, a cost that is not said, an order that passes for time, markup that is not closed,
+# no picture.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL BLOCK RESULTS FORMAT
@@ -61,6 +62,9 @@ result "$(grep -q '<svg xmlns="http://www.w3.org/2000/svg"' "$scratch/picture" &
     grep -q 'block 77' "$scratch/picture"; echo $?)" "a picture of both blocks, light and dark"
 ! grep -qE 'href|url\(|<script|NaN|undefined' "$scratch/picture"
 result $? "it asks for nothing else and has no hole"
+tools/page/svg_of.sh "$page" 'from=0&to=150' >"$scratch/picture" 2>"$scratch/log"
+result "$(grep -q 'block [0-9]* of' "$scratch/picture" && ! grep -q 'block 77' "$scratch/picture"
+    echo $?)" "a picture leaves out a block that is not there" "$scratch/log"
 # The pictures of the notes are what their records draw today.
 for record in notes/results/timeline/*.json; do
     [ -e "$record" ] || continue

@@ -57,7 +57,7 @@ function drawLines() {
       make('span', 'number', String(line)), make('code', 'text', coloured(text))]);
     row.dataset.line = line;
     if (tints.has(line)) {
-      row.classList.add('marked');
+      row.classList.add('marked', 'runs');
       row.style.setProperty('--tint', `var(--${tints.get(line)})`);
     }
     lineRows[line] = row;
@@ -309,8 +309,10 @@ function leave(id, text) {
 
 // ---- A picture for a text -----------------------------------------------------------------------
 
-// A file of its own: the part that is shown, with a title and the legend above it.
+// A file of its own: the part that is shown and the warps that are there, with a title and the
+// legend above it.
 function clockPicture() {
+  timeline.build(({ time, spans }) => time[0] < timeline.to && time[spans] > timeline.from);
   const used = new Set(clock.marks.map(mark => mark.label));
   const labels = Object.keys(LABELS).filter(label => used.has(label));
   const { width, top } = PICTURE, inner = shape('g', { transform: `translate(0 ${top})` });
@@ -334,6 +336,7 @@ function clockPicture() {
     x += 30 + CHARACTER * textOf(label).length;
   }
   whole.append(inner);
+  timeline.build();
   return new XMLSerializer().serializeToString(whole).replace(/(<(path|text|rect|g|style)\b)/g,
     '\n$1');
 }

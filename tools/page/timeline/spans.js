@@ -66,22 +66,25 @@ function covered(intervals, start, end) {
   return sum;
 }
 
-// What a warp is for: with a wgmma a warpgroup is a role of its own; beside warps that multiply,
-// the others produce, or do nothing.
-function roleOf(warp, marks, anyIssues) {
-  const labels = new Set(warp.mark.map(mark => marks[mark].label));
-  if (PRODUCTS.some(label => labels.has(label)))
-    return anyIssues ? `warpgroup ${warp.warp >> 2}` : 'warps';
-  return labels.has('copy') ? 'producer' : 'idle';
+// What each warp is for: with a wgmma a warpgroup is a role of its own. Of the others, one that is
+// there at the block's first product produces, and one that has left by then is idle.
+function giveRoles(warps, marks, anyIssues) {
+  const multiplies = mark => PRODUCTS.includes(marks[mark].label);
+  const firstOf = ({ time, mark }) => time[mark.findIndex(multiplies)] ?? Infinity;
+  for (const warp of warps) {
+    const beside = warps.filter(other => other.block === warp.block);
+    const first = Math.min(...beside.map(firstOf));
+    if (firstOf(warp) < Infinity) warp.role = anyIssues ? `warpgroup ${warp.warp >> 2}` : 'warps';
+    else if (first === Infinity && warp.spans) warp.role = 'warps'; // the block has just begun
+    else warp.role = warp.time[warp.spans] > first ? 'producer' : 'idle';
+  }
 }
 
 function openRecord(raw) {
   const marks = openMarks(raw.marks), anyIssues = marks.some(mark => mark.issues > 0);
   const warps = raw.warps.map(openWarp);
-  for (const warp of warps) {
-    warp.flights = flightsOf(warp, marks);
-    warp.role = roleOf(warp, marks, anyIssues);
-  }
+  for (const warp of warps) warp.flights = flightsOf(warp, marks);
+  giveRoles(warps, marks, anyIssues);
   // The times in which a product of a warp is under way.
   const products = warp => anyIssues ? warp.flights.map(flight => [flight.start, flight.end])
     : warp.mark.flatMap((mark, i) => PRODUCTS.includes(marks[mark].label)

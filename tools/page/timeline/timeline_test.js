@@ -51,6 +51,9 @@ async function testPage() {
     ok(sum.own <= sum.all && sum.all <= (sum.time.softmax || 0),
       `${role}: no more softmax under a product than there is`);
   }
+  if (mine.length > 8)
+    ok(['producer', 'idle'].every(role => mine.some(warp => warp.role === role)),
+      'of the warps that do not multiply some produce, others leave');
   if (clock.anyIssues) {
     const issued = warp => warp.mark.filter(mark => clock.marks[mark].issues).length;
     ok(mine.every(warp => warp.flights.length === issued(warp)), 'each issue is a flight');
@@ -60,6 +63,9 @@ async function testPage() {
 
   // ---- The views ------------------------------------------------------------------------------
   ok(painted() >= 4, 'the tracks are drawn in several colours', painted());
+  const boxOf = id => byId(id).getBoundingClientRect();
+  ok(boxOf('time-base').top === boxOf('time-cursor').top && boxOf('clock-sums').left >=
+    boxOf('code').right, 'the cursor lies over the tracks, the sums beside the code');
   ok(byId('legend').children.length >= 4, 'there is a legend');
   ok(/order and waits|stamps .* they cost/.test(byId('cost').textContent),
     'it says what the picture costs, or that it is an order', byId('cost').textContent);

@@ -14,15 +14,15 @@ const timeline = {
   pixels: 1, rowHeight: 16,
 
   // ---- Layout -----------------------------------------------------------------------------------
-  build() {
-    const blocks = [...new Set(clock.warps.map(warp => warp.block))];
-    const shown = clock.warps.filter(warp => warp.role !== 'idle');
+  build(isShown = () => true) {
+    const shown = clock.warps.filter(warp => warp.role !== 'idle' && isShown(warp));
+    const blocks = [...new Set(shown.map(warp => warp.block))];
     this.rowHeight = shown.length <= 8 ? 16 : shown.length <= 16 ? 11 : 8;
     this.rows = [];
     this.bars = [];
     this.heads = [];
     let y = 6;
-    for (const block of [clock.block, ...blocks.filter(block => block !== clock.block)])
+    for (const block of blocks.sort((a, b) => (b === clock.block) - (a === clock.block)))
       y = this.buildBlock(block, shown.filter(warp => warp.block === block), y) + 10;
     this.height = y + 14;
     byId('tracks').style.height = `${Math.min(this.height, Math.round(0.5 * innerHeight))}px`;
@@ -44,9 +44,12 @@ const timeline = {
     const groups = new Map(); // by the first warp of each warpgroup: the four issue together
     for (const warp of warps)
       if (warp.flights.length && !groups.has(warp.warp >> 2)) groups.set(warp.warp >> 2, warp);
-    if (groups.size) this.heads.push({ text: 'wgmma in flight', y: y + 2 + TRACK / 2 });
     y += groups.size ? 2 : 0;
-    for (const warp of groups.values()) y = this.buildTrack(warp, y);
+    for (const warp of groups.values()) {
+      this.heads.push({ text: groups.size > 1 ? `wgmma, ${warp.role}` : 'wgmma in flight',
+        y: y + TRACK / 2 });
+      y = this.buildTrack(warp, y);
+    }
     return y;
   },
 
