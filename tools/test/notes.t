@@ -266,7 +266,7 @@ for stage in stages:
 chapters = [page.stem for page in pages if re.match(r"(?!00)\d\d_", page.name)]
 ok(set(chapters) <= set(stages), "every chapter has its stage",
    ", ".join(sorted(set(chapters) - set(stages))))
-for drawing in sorted((ROOT / "notes/img").glob("*")):
+for drawing in sorted((ROOT / "notes/img").glob("*.svg")):
     shown = any(f"img/{drawing.name})" in text for text in texts.values())
     try:
         xml.etree.ElementTree.parse(drawing)
