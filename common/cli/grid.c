@@ -16,8 +16,8 @@ static const float scales[] = {1, 1, 1, 0.25f, 2};
 /* Strong enough that a P which is made with the maximum of other keys overflows fp16; at 89 nats
  * it is at the end of fp32, where it may be finite and one over it denormal. */
 static const InputChoice model_inputs[] = {
-    {INIT_SINK, 12},  {INIT_SINK, 30},    {INIT_SINK, 89},    {INIT_PEAKED, 6},
-    {INIT_LOCAL, 20}, {INIT_RECENCY, 20}, {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}};
+    {INIT_SINK, 12},    {INIT_SINK, 89},    {INIT_PEAKED, 6},   {INIT_LOCAL, 20},
+    {INIT_RECENCY, 20}, {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}};
 enum {
     FULL_LENGTHS = sizeof full_lengths / sizeof full_lengths[0],
     SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],

@@ -577,7 +577,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, int
     float cm = -CUDART_MAX_NORMAL_F, l = 0;
     for (int i = lane; i < plan.pieces; i += 32) cm = fmaxf(cm, parts.rows[first + i * BR].x);
     cm = row_max<32>(cm);
-    float2 O_i[D / 64] = {}; // columns 2 lane, 2 lane + 1 of each 64
+    float2 O_i[D / 64] = {};                                // columns 2 lane, 2 lane + 1 of each 64
     for (int begin = 0; begin < plan.pieces; begin += 32) { // a piece per lane
         const int pieces = min(plan.pieces - begin, 32);
         const float2 rows =

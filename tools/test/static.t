@@ -119,7 +119,7 @@ then
 elif ! { prepare && build; }; then
     result 1 "the C tests build with sanitizers"
 else
-    export ASAN_OPTIONS=detect_leaks=1
+    export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
     for source in "${tests[@]}"; do
         (cd $shadow && "build/test/${source%.c}") >"$log" 2>&1
         result $? "$source under the sanitizers"
