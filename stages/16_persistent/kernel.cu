@@ -539,7 +539,7 @@ typedef struct Parts {
     float2 *rows; // cm_i, l_i
 } Parts;
 
-// Programmatic dependent launch (PTX ISA 9.7.14.13, griddepcontrol): the launch after this one may
+// Programmatic dependent launch (PTX ISA 9.7.13.13, griddepcontrol): the launch after this one may
 // begin; a launch waits until the one before it has ended and its writes are there.
 static __device__ void begin_next_launch() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

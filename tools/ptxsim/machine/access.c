@@ -220,7 +220,7 @@ _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint6
 }
 
 /* A launch that may begin early knows its parameters, and before griddepcontrol.wait nothing else:
- * the launch before may not have written it yet (PTX ISA 9.7.14.13). */
+ * the launch before may not have written it yet (PTX ISA 9.7.13.13). */
 static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kind) {
     if (!warp->early || inside(&warp->block->parameters, address, 1)) return;
     fault(warp, lane,

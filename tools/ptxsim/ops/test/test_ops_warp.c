@@ -511,6 +511,9 @@ static void test_early_launch(void) {
         {"mov.b32 d, a;", "nothing in memory but its parameters", true},
         {"griddepcontrol.wait; ld.global.u32 d, [p];", "a load after the wait", true},
         {"griddepcontrol.launch_dependents; ld.global.u32 d, [p];", "a load after its own", false},
+        {"@g griddepcontrol.wait; ld.global.u32 d, [p];", "a load after a wait of nobody", false},
+        {"@h bra LOAD; griddepcontrol.wait; LOAD: ld.global.u32 d, [q];",
+         "a load for which only the other warp has waited", false},
     };
     const LaunchShape plain = {{2, 1, 1}, {64, 1, 1}, 0, false},
                       early = {{2, 1, 1}, {64, 1, 1}, 0, true};
@@ -518,9 +521,12 @@ static void test_early_launch(void) {
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         char text[1000];
         snprintf(text, sizeof text,
-                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 a, d;\n"
-                          "ld.param.u64 p, [data]; mov.b32 a, 1; %s\n"
-                          "griddepcontrol.wait; st.global.u32 [p], a; ret;\n}\n",
+                 PTX_HEAD
+                 ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q; .reg .b32 a, d, t; "
+                 ".reg .pred g, h;\nmov.u32 t, %%tid.x; setp.ge.u32 g, t, 64; "
+                 "setp.ge.u32 h, t, 32;\n"
+                 "ld.param.u64 p, [data]; mov.b32 a, 1; mad.wide.u32 q, t, 4, p;\n%s\n"
+                 "griddepcontrol.wait; st.global.u32 [p], a; ret;\n}\n",
                  programs[i].first);
         ok((run_ptx_shape(text, &early, memory).status == LAUNCH_OK) == programs[i].right,
            "an early launch may%s begin with %s", programs[i].right ? "" : " not",
