@@ -35,6 +35,7 @@ import math
 import os
 import statistics
 import sys
+import time
 
 MATMUL = 8192
 LEAST_FLUSH = 256 << 20  # bytes
@@ -248,7 +249,8 @@ class Entry:
     began = ended = None  # of a sustained run
 
     def __init__(self, name, flops):
-        self.name, self.flops, self.samples = name, flops, []
+        self.name, self.flops = name, flops
+        self.samples, self.host = [], []  # milliseconds of the GPU; of Python for a call
 
     def median(self):
         return statistics.median(self.samples) if self.samples else math.inf
@@ -472,17 +474,21 @@ class Timer:
         self.start, self.stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def once(self, entry):
-        """Milliseconds of one run. If the GPU was done with the flush before Python had enqueued
-        the run, it stood idle: then it is taken again, with more to write before it."""
+        """Milliseconds of one run, and in entry.host those until Python had it enqueued. If the GPU
+        was done with the flush before, it stood idle: then it is taken again, with more to write
+        before it."""
         while True:
             for _ in range(self.writes):
                 self.flush.zero_()
             self.start.record()
+            began = time.perf_counter()
             entry.run()
+            host = 1e3 * (time.perf_counter() - began)
             idle = self.start.query()
             self.stop.record()
             self.stop.synchronize()
             if not idle or self.writes == 64:
+                entry.host.append(host)
                 return self.start.elapsed_time(self.stop)
             self.writes *= 2
 
@@ -534,7 +540,7 @@ class Timer:
             attempt(entry, lambda: entry.samples.append(self.warm_up(entry)))
         chosen = fastest(passed(entries))
         for entry in entries:
-            entry.samples = []
+            entry.samples, entry.host = [], []
         for entry in chosen:
             attempt(entry, lambda: self.sustain(entry, seconds))
 
@@ -574,6 +580,7 @@ def report(cell, entry):
               "checked_rows": None if entry.rms_error is None else cell.truth.rows,
               "ms_median": entry.median() if timed else None,
               "ms_min": min(entry.samples) if timed else None,
+              "host_us": 1e3 * statistics.median(entry.host) if timed and entry.host else None,
               "tflops": entry.flops / entry.median() * 1e-9 if timed else None,
               "gb_s": gb_s, "hbm_share": gb_s / peak_gb_s() if moved and peak_gb_s() else None,
               "sustained": cell.sustained or None,

@@ -236,6 +236,7 @@ static void json_times(FILE *out, const Device *device, const TrialSetup *setup,
     const double gb_s = timed ? report_gb_s(&setup->problem, times) : 0;
     json_number(out, "ms_median", times->median, timed);
     json_number(out, "ms_min", times->min, timed);
+    json_number(out, "host_us", 1e3 * times->host, timed && times->host > 0);
     json_number(out, "tflops", timed ? report_tflops(&setup->problem, times) : 0, timed);
     json_number(out, "gb_s", gb_s, timed);
     json_number(out, "hbm_share", gb_s / device->peak_gb_s, timed);

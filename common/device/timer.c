@@ -16,7 +16,7 @@ static const size_t LEAST_FLUSH = (size_t)256 << 20; /* bytes: some 60 us or mor
 enum { CHECKED = 6, ONE_IN = 8 }; /* launches of a stage that are checked, and how often one is */
 
 typedef struct Track {
-    float samples[MAX_SAMPLES];
+    float samples[MAX_SAMPLES], host[MAX_SAMPLES]; /* milliseconds of the device, of the host */
     int count, checked;
     double total_ms;
 } Track;
@@ -70,12 +70,23 @@ typedef struct Timer {
     Buffer flush;
 } Timer;
 
-static bool time_launch(const Timer *t, const Stage *stage, float *ms, Error *error) {
+static double now_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
+
+/* The milliseconds of the device, and of the host until the launch returned, while the device was
+ * busy with the flush. */
+static bool time_launch(const Timer *t, const Stage *stage, float *ms, float *host, Error *error) {
     const cudaStream_t stream = device_stream();
-    return CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, stream), error) &&
-           CUDA_OK(cudaEventRecord(t->start, stream), error) &&
-           launch_begin(stage, t->problem, t->tensors, t->workspace, t->device, error) &&
-           CUDA_OK(cudaEventRecord(t->stop, stream), error) && launch_end(t->device, error) &&
+    if (!CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, stream), error) ||
+        !CUDA_OK(cudaEventRecord(t->start, stream), error))
+        return false;
+    const double began = now_ms();
+    if (!launch_begin(stage, t->problem, t->tensors, t->workspace, t->device, error)) return false;
+    *host = (float)(now_ms() - began);
+    return CUDA_OK(cudaEventRecord(t->stop, stream), error) && launch_end(t->device, error) &&
            CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
 }
 
@@ -88,21 +99,21 @@ static bool is_checked(const Track *track, int which) {
 /* One launch that counts, checked or not. */
 static bool take_sample(const Timer *t, const Stage *stage, int which, Track *track, Error *error) {
     const TimerCheck *check = is_checked(track, which) ? t->check : NULL;
-    float ms;
+    float *ms = &track->samples[track->count], *host = &track->host[track->count];
     if (check && !check->prepare(check->context, error)) return false;
-    if (!time_launch(t, stage, &ms, error)) return false;
+    if (!time_launch(t, stage, ms, host, error)) return false;
     if (check && !check->verify(check->context, which, error)) return false;
     track->checked += check != NULL;
-    track->samples[track->count++] = ms;
-    track->total_ms += ms;
+    track->count++;
+    track->total_ms += *ms;
     return true;
 }
 
 static bool warm_up(const Timer *timer, const Stage *stage, Error *error) {
     double total_ms = 0;
     for (int i = 0; i < 20 && total_ms < WARM_UP_MS; i++) {
-        float ms;
-        if (!time_launch(timer, stage, &ms, error)) return false;
+        float ms, host;
+        if (!time_launch(timer, stage, &ms, &host, error)) return false;
         total_ms += ms;
     }
     return true;
@@ -196,8 +207,10 @@ static bool one_at_a_time(Timer *timer, const Stage *const stages[], int count, 
     if (!tracks) return error_set(error, STATUS_FAIL, "not enough host memory for the times");
     const bool timed = buffer_create("the L2 flush buffer", flush, &timer->flush, error) &&
                        time_all(timer, stages, count, reps, tracks, failed, error);
-    for (int i = 0; timed && i < count; i++)
+    for (int i = 0; timed && i < count; i++) {
         times[i] = times_summary(tracks[i].samples, tracks[i].count);
+        times[i].host = times_summary(tracks[i].host, tracks[i].count).median;
+    }
     buffer_free(&timer->flush);
     free(tracks);
     return timed;

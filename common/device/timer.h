@@ -37,6 +37,7 @@ typedef struct Times {
     int count;           /* repetitions */
     double median, min;  /* milliseconds; sustained: both are the mean */
     double spread;       /* (90th - 10th percentile) / median */
+    double host;         /* median milliseconds until attention_launch returned; sustained: 0 */
     Moment began, ended; /* sustained; "": not */
 } Times;
 

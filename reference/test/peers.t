@@ -25,8 +25,9 @@ work = pathlib.Path(folder.name)
 STAGES = ["01_none", "02_element", "03_nan", "07_head", "09_later", "11_launch", "12_unsupported",
           "13_workspace"]
 KEYS = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d regime init
-strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops gb_s
-hbm_share sustained began ended registers threads shared_bytes spill_bytes counters""".split()
+strength status reason max_error tolerance rms_error checked_rows ms_median ms_min
+host_us tflops gb_s hbm_share sustained began ended registers threads shared_bytes spill_bytes
+counters""".split()
 # The program on few tokens: a square cell has 64, the lengths of others are cut.
 PROGRAM = """
 import peers
@@ -124,7 +125,8 @@ def sustained():
         line = by_name[name]
         ok(line["ms_median"] == line["ms_min"] == ms and line["sustained"] == 1 and
            re.fullmatch(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}", line["began"]) and
-           line["began"] <= line["ended"], f"{name}: the mean, and when", line)
+           line["host_us"] is None and line["began"] <= line["ended"],
+           f"{name}: the mean, and when", line)
     milliseconds = int(stderr.split("time: ")[1].split()[0])
     ok(3000 < milliseconds < 6000, "each for one second, and rounds before", milliseconds)
 
@@ -136,6 +138,8 @@ def tests():
                                     "FlashAttention-4 0"),
        "the first line names the software", lines[0])
     ok(all(list(line) == KEYS for line in lines[1:]), "the others have the keys of the harness")
+    ok(all((line["host_us"] or 0) > 0 for line in lines[1:] if line["ms_median"]),
+       "the host's time for a call", lines)
     ok([line["name"] for line in lines[1:]] ==
        ["01_none", "FlashAttention-2", "FlashAttention-3", "FlashAttention-4", "cuDNN",
         "FlexAttention", "matmul"] * 2,

@@ -5,7 +5,9 @@ Catches: a speed, a ratio or a number of lines in the README that its source doe
 of cases, lengths or planted bugs in trust.md that is no longer so; a figure that has left the page
 without leaving this list.
 """
+import json
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -60,7 +62,10 @@ for path in stages:
 
 
 # ---- README: the peers ---------------------------------------------------------------------------
-def over(peer, stage, column, path="notes/results/nvidia_h200.md"):
+RESULTS = "notes/results"
+
+
+def over(peer, stage, column, path):
     """The mean or the least over all cells of one stage over a peer."""
     section = read(path).partition(f"## Stages over {peer}\n")[2].partition("\n## ")[0]
     table = [cells_of(line) for line in section.splitlines() if line.startswith("|")]
@@ -68,18 +73,40 @@ def over(peer, stage, column, path="notes/results/nvidia_h200.md"):
     return NUMBER.match(found[0][table[0].index(column)].strip("*"))[0] if found else None
 
 
+def over_the_fastest(stage, column, path):
+    """The same over the fastest peer of each cell, from the lines of the run."""
+    times = {}
+    for line in read(path.replace(".md", ".jsonl")).splitlines():
+        run = json.loads(line)
+        if run.get("ms_median"):
+            cell = times.setdefault((run["d"], run["causal"], run["seq_q"]), {})
+            cell[str(run["stage"]) if run["stage"] else run["name"]] = run["ms_median"]
+    ratios = [min(ms for name, ms in cell.items() if name != stage) / cell[stage]
+              for cell in times.values()]
+    return f"{statistics.geometric_mean(ratios) if column == 'mean' else min(ratios):.3f}"
+
+
 head = cells_of(re.search(r"^\| \| over .*$", readme, re.M)[0])
 peers = [cell.removeprefix("over ") for cell in head[1:]]
-for line, stage, column in [("11 first_maxima", "11", "mean"), ("16 persistent", "16", "mean"),
-                            ("16, least of 24", "16", "least")]:
-    cells = cells_of(re.search(rf"^\| {line} \|.*$", readme, re.M)[0])
-    for peer, shown in zip(peers, cells[1:]):
-        compare(f"README, {line} over {peer}", shown, over(peer, stage, column))
-mean, least = re.search(r"Over FlashAttention-3, 16 persistent is ([\d.]+), at least ([\d.]+)",
-                        readme).groups()
-STAGE16 = "notes/results/nvidia_h200_stage16.md"
-compare("README, 16 over FlashAttention-3", mean, over("FlashAttention-3", "16", "mean", STAGE16))
-compare("README, at least", least, over("FlashAttention-3", "16", "least", STAGE16))
+for line, path in [("11 first_maxima, fp16", "nvidia_h200"),
+                   ("16 persistent, fp16", "nvidia_h200_stage16"),
+                   ("16 persistent, bf16", "nvidia_h200_bf16_stage16")]:
+    cells, path = cells_of(re.search(rf"^\| {line} \|.*$", readme, re.M)[0]), f"{RESULTS}/{path}.md"
+    for peer, pair in zip(peers, cells[1:]):
+        for column, shown in zip(("mean", "least"), pair.split(", ") if pair else ()):
+            compare(f"README, {line} over {peer}, {column}", shown,
+                    over_the_fastest(line[:2], column, path) if peer == "the fastest" else
+                    over(peer, line[:2], column, path))
+
+table = readme.partition("| | shapes | fp16 | bf16 |\n")[2].partition("\n\n")[0]
+regimes = [cells_of(line) for line in table.splitlines()[1:]]
+for column, path in (2, "nvidia_h200_regimes_stage16"), (3, "nvidia_h200_bf16_regimes_stage16"):
+    source = {cells[0]: cells for cells in map(cells_of, read(f"{RESULTS}/{path}.md").splitlines())
+              if len(cells) > 5 and cells[0] and cells[1] == "16_persistent"}
+    ok(sorted(source) == sorted(row[0] for row in regimes), f"README, the regimes of {path}")
+    for row in regimes:
+        for shown, cell in zip(row[column].split(", "), source[row[0]][3:5]):
+            compare(f"README, {row[0]} of {path}", shown, cell.strip("*"))
 
 
 # ---- trust.md ------------------------------------------------------------------------------------

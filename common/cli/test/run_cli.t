@@ -78,8 +78,9 @@ if command -v python3 >/dev/null; then
     python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
 import json, sys
 keys = """stage name device simulated dtype causal batch heads kv_heads seq_q seq_kv d regime init
-strength status reason max_error tolerance rms_error checked_rows ms_median ms_min tflops gb_s
-hbm_share sustained began ended registers threads shared_bytes spill_bytes counters""".split()
+strength status reason max_error tolerance rms_error checked_rows ms_median ms_min
+host_us tflops gb_s hbm_share sustained began ended registers threads shared_bytes spill_bytes
+counters""".split()
 for line in open(sys.argv[1]):
     assert list(json.loads(line)) == keys, line
 PYTHON

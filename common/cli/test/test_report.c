@@ -70,6 +70,7 @@ static void full_object(void) {
                   .median = 2.0,
                   .min = 1.5,
                   .spread = 0.01,
+                  .host = 0.007,
                   .began = {"2026/01/31 12:00:00.000"},
                   .ended = {"2026/01/31 12:00:02.000"}},
         .counted = true,
@@ -81,7 +82,7 @@ static void full_object(void) {
             "\"init\":\"sink\",\"strength\":12,\"status\":\"pass\","
             "\"reason\":null,\"max_error\":0.5,\"tolerance\":0.75,"
             "\"rms_error\":0.25,\"checked_rows\":99,"
-            "\"ms_median\":2,\"ms_min\":1.5,\"tflops\":0.1232896,\"gb_s\":1.0368,"
+            "\"ms_median\":2,\"ms_min\":1.5,\"host_us\":7,\"tflops\":0.1232896,\"gb_s\":1.0368,"
             "\"hbm_share\":0.10368,\"sustained\":2,\"began\":\"2026/01/31 12:00:00.000\","
             "\"ended\":\"2026/01/31 12:00:02.000\",\"registers\":128,"
             "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
@@ -110,7 +111,7 @@ static void empty_object(void) {
             "\"init\":\"normal\",\"strength\":null,\"status\":\"fail\",\"reason\":\"a reason\","
             "\"max_error\":null,\"tolerance\":0.5,\"rms_error\":null,"
             "\"checked_rows\":4,\"ms_median\":null,"
-            "\"ms_min\":null,\"tflops\":null,\"gb_s\":null,\"hbm_share\":null,"
+            "\"ms_min\":null,\"host_us\":null,\"tflops\":null,\"gb_s\":null,\"hbm_share\":null,"
             "\"sustained\":null,\"began\":null,\"ended\":null,\"registers\":null,\"threads\":null,"
             "\"shared_bytes\":null,\"spill_bytes\":null,\"counters\":null}\n",
             "everything absent, and a NaN");

@@ -1,6 +1,7 @@
 /* On the fake runtime, whose clock knows what ran when. Catches: a median, minimum or spread that
  * is computed wrongly; a time that is called stable while it still wanders, or never; a sustained
- * run that never gets longer, or is far too long; a flush that is timed, too small or left out, an
+ * run that never gets longer, or is far too long; a time of the host that is another's or has the
+ * wait in it; a flush that is timed, too small or left out, an
  * event at another place, stages that do not take turns, launches that nobody checks, an error that
  * is not told. */
 #include "device/timer.h"
@@ -8,6 +9,7 @@
 #include "test/tap.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void statistics(void) {
     float odd[] = {5, 1, 3}, even[] = {4, 1, 2, 3}, one[] = {7}, none[] = {0, 0};
@@ -48,12 +50,14 @@ static void statistics(void) {
 enum { STAGES = 2 };
 
 static double takes[STAGES], grows[STAGES]; /* milliseconds of a launch; how much more the next */
+static long host_needs[STAGES];             /* nanoseconds until a launch returns */
 static int launches[STAGES], fails_at, bad_verdict_at, prepared, verified;
 
 static cudaError_t launch(int which) {
     launches[which]++;
     fake_note((char)('A' + which));
     fake_launch_takes(takes[which] += grows[which]);
+    nanosleep(&(struct timespec){.tv_nsec = host_needs[which]}, NULL);
     fake_launch();
     return launches[which] == fails_at ? cudaErrorInvalidValue : cudaSuccess;
 }
@@ -121,6 +125,12 @@ static void one_at_a_time(void) {
     ok(times[0].count == 3 && times[0].median == 60 && times[0].min == 60, "60 ms are 60 ms");
     ok(times[1].count == 3 && times[1].median == 70 && times[1].min == 70, "and 70 are 70");
     ok(fake_least_set() == (size_t)256 << 20, "256 MiB are flushed, if L2 is small");
+    ok(times[0].host > 0 && times[0].host < 5, "the host is done with a launch at once");
+    host_needs[1] = 20000000;
+    run(2, 60, 70, (Timing){.reps = 3}, 1 << 20);
+    host_needs[1] = 0;
+    ok(times[1].host >= 20 && times[1].host < 60 && times[1].median == 70 && times[0].host < 5,
+       "or needs 20 ms for it, which are not the device's");
     run(1, 60, 60, (Timing){.reps = 1}, (size_t)150 << 20);
     ok(fake_least_set() == (size_t)300 << 20, "twice L2, if it is large");
     is_text(fake_history(), "meAlepmeAlea", "one launch to warm up if it takes 50 ms");
@@ -167,6 +177,8 @@ static void sustained(void) {
     ok(milliseconds >= 0 && milliseconds < 1000, "with three digits of the second");
     ok(times[0].spread == 0 && run(1, 60, 0, (Timing){.reps = 1}, 0) && !times[0].began.text[0],
        "one at a time has no such times");
+    ok(times[0].host > 0 && run(1, 60, 0, (Timing){.sustained = 1}, 0) && times[0].host == 0,
+       "and back to back none of the host's");
 }
 
 static void failures(void) {
