@@ -6,16 +6,16 @@
 // Look for: three kernels, no LDS and no STS. Neighbouring lanes work on neighbouring rows, so a
 //           load of Q or P touches 16 sectors of 32 bytes: with K and V, 9 per request on average.
 // Limits:   needs sm_75 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

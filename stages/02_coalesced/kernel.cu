@@ -5,16 +5,16 @@
 // Look for: sectors per request at the ideal (2 for 32 halves, 4 for 32 floats); SHFL in scores and
 //           softmax. The arithmetic is the same, but 6 times faster on an H200.
 // Limits:   needs sm_75 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

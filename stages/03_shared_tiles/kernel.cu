@@ -6,16 +6,16 @@
 // Look for: LDS, STS and BAR; 24 times fewer global requests. One word of padding per row (PAD)
 //           keeps the 32 lanes that read a column of K in 32 banks.
 // Limits:   needs sm_75 or newer; workspace of 4 * batch * heads * seq_q * seq_kv bytes.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -5,16 +5,16 @@
 // Look for: one kernel, no workspace, 27 MB of HBM traffic: it grows with seq * D, not with
 //           seq * seq. The price is that every tile rescales O_i.
 // Limits:   needs sm_75 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

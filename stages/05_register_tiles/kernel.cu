@@ -5,16 +5,16 @@
 // Look for: more than 4 FFMA per shared load, LDS.128 and LDG.128. Rows must start at multiples of
 //           16 bytes, so the padding is gone: lanes that read a column of K meet in the same banks.
 // Limits:   needs sm_75 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -7,16 +7,16 @@
 //           copies that it allows. It gains 3 % on an H200: the second block of a multiprocessor
 //           has hidden most of the wait already.
 // Limits:   needs sm_80 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -5,16 +5,16 @@
 //           four banks. A load of K takes 32 wavefronts instead of 4; the average is 7.3 per load.
 // Look for: shared wavefronts per request at the ideal in every line: 2.7 per load.
 // Limits:   needs sm_80 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -6,16 +6,16 @@
 // Look for: HMMA; no FFMA in the products, no STS of P. The fragments come by plain loads: one LDS
 //           for two elements of K, but two for two of V, because the pairs of V are in a column.
 // Limits:   needs sm_80 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -5,16 +5,16 @@
 // Look for: LDSM and LDSM.T, one per two B operands, where stage 08 needs four LDS for K and eight
 //           for V; no LDS in the loop.
 // Limits:   needs sm_80 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -8,16 +8,16 @@
 // Look for: as many MUFU.EX2 as scores, between the HMMA of P V; no FMUL of scores; few IMAD and
 //           LOP3 in the loop; STG.128 only.
 // Limits:   needs sm_80 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

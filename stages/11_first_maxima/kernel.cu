@@ -7,16 +7,16 @@
 // Look for: a branch around FMNMX and the FMUL of O; a vote per 16 or 32 keys; the exponentials
 //           of the next keys between the HMMA of these.
 // Limits:   needs sm_80 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -6,8 +6,6 @@
 //           after ldmatrix has brought each operand to registers.
 // Look for: HGMMA; no HMMA, no LDSM. Tiles still come by LDGSTS.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits.h>
 #include <math_constants.h>
 #include <stdint.h>
@@ -15,8 +13,10 @@
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -7,8 +7,6 @@
 // Look for: UTMALDG, UTMASTG; no LDGSTS, no STG of O.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cudaTypedefs.h>
 #include <limits.h>
 #include <math_constants.h>
@@ -17,8 +15,10 @@
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

@@ -8,8 +8,6 @@
 //           BAR.ARV, a named barrier per warpgroup. 64 rows per warpgroup: S_ij and P_ij overlap.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cudaTypedefs.h>
 #include <limits.h>
 #include <math_constants.h>
@@ -18,8 +16,10 @@
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 

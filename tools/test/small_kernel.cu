@@ -4,15 +4,15 @@
 // Before:   nothing.
 // Look for: SHFL, and no shared memory.
 // Limits:   needs sm_75 or newer.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <math_constants.h>
 
 #include "attention.h"
 
 #if ELEMENT_BF16
+#include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
+#include <cuda_fp16.h>
 typedef __half element;
 #endif
 
