@@ -25,7 +25,9 @@ enum {
     MODEL_INPUTS = sizeof model_inputs / sizeof model_inputs[0],
     SCALES = sizeof scales / sizeof scales[0],
     SEVERAL_TILES = 129, /* keys, so that a maximum can be stale */
-    COMBINATIONS = 18    /* of batch, heads and kv_heads */
+    HEADS = 6,           /* heads and kv_heads */
+    COMBINATIONS = 18,   /* of batch 1 to 3 and these */
+    SMALL_PAIRS = 130000 /* pairs_of a case of the small grid: the most */
 };
 
 /* Shapes beside the pairs of lengths: long and thin ones; more heads than the y and the z of a
@@ -51,13 +53,17 @@ static AttentionProblem big_shape(int number, int d) {
     return shapes[number];
 }
 
-/* batch, heads, kv_heads number 0 .. COMBINATIONS - 1. */
+/* batch, heads, kv_heads number 0 .. COMBINATIONS - 1; with batch 1 number 0 .. HEADS - 1. */
 static void set_heads(int combination, AttentionProblem *shape) {
-    enum { HEADS = COMBINATIONS / 3 };
     static const int heads[HEADS][2] = {{1, 1}, {2, 1}, {2, 2}, {4, 1}, {6, 2}, {4, 2}};
     shape->batch = combination / HEADS + 1;
     shape->heads = heads[combination % HEADS][0];
     shape->kv_heads = heads[combination % HEADS][1];
+}
+
+/* Of a row and a key. */
+static int pairs_of(const AttentionProblem *s) {
+    return s->batch * s->heads * s->seq_q * s->seq_kv;
 }
 
 typedef struct Grid {
@@ -77,9 +83,11 @@ static void set_shape(const Grid *grid, int number, int combination, Problem *pr
     } else if (number >= pairs(grid)) {
         shape = more_shapes[number - pairs(grid)];
     } else {
-        set_heads(combination % COMBINATIONS, &shape);
         shape.seq_q = grid->lengths[number / grid->length_count];
         shape.seq_kv = grid->lengths[number % grid->length_count];
+        set_heads(combination % COMBINATIONS, &shape);
+        while (grid->size == GRID_SMALL && pairs_of(&shape) > SMALL_PAIRS)
+            if (--shape.batch == 0) set_heads(++combination % HEADS, &shape);
     }
     shape.scale = problem->shape.scale;
     problem->shape = shape;

@@ -15,6 +15,7 @@ typedef struct Seen {
     bool init[INITS];
     bool batch[4], group[GROUPS], grouped_heads, scaled_down, scaled_up;
     bool with_lse, without_lse;
+    bool long_batch, long_groups; /* where there are several tiles of rows and of keys */
     bool rows_without_keys, long_keys, long_rows, beyond_16384, many_heads;
     bool pair[LENGTHS][LENGTHS];
     double strongest;
@@ -39,6 +40,9 @@ static bool see(const TrialSetup *setup, void *unused) {
     if (s->batch < 4) of->batch[s->batch] = true;
     if (s->heads / s->kv_heads < GROUPS) of->group[s->heads / s->kv_heads] = true;
     of->grouped_heads |= s->kv_heads > 1 && s->heads > s->kv_heads;
+    const bool tiles = s->seq_q > 64 && s->seq_kv > 64;
+    of->long_batch |= tiles && s->batch > 1;
+    of->long_groups |= tiles && s->kv_heads > 1 && s->heads > s->kv_heads;
     of->scaled_down |= scale < 1;
     of->scaled_up |= scale > 1;
     *(setup->lse ? &of->with_lse : &of->without_lse) = true;
@@ -79,6 +83,8 @@ static void check_both(const char *grid, const int lengths[], int count) {
     for (int g = 1; g <= 4; g++) EVERY(seen[v].group[g], "%s: groups of %d heads", grid, g);
     EVERY(seen[v].invalid == 0, "%s: every case is a problem", grid);
     EVERY(seen[v].grouped_heads, "%s: groups with several KV heads", grid);
+    EVERY(seen[v].long_batch && seen[v].long_groups, "%s: batches and groups of several tiles",
+          grid);
     EVERY(seen[v].scaled_down && seen[v].scaled_up, "%s: smaller and larger scales", grid);
     EVERY(seen[v].with_lse && seen[v].without_lse, "%s: with and without LSE", grid);
     EVERY(seen[v].strongest >= 100 || v < 0, "%s: a STRENGTH of 100", grid);
