@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Sourced by the tests of the programs: builds build/attention and
-# build/attention-sim on the fake runtime, and fake stages (fake_runtime.c, fake_stage.c), in $work,
-# and has the functions that run and judge them.
+# Sourced by the tests of the programs: links what make test has built of the harness with the fake
+# runtime to programs in $work, as build/attention and build/attention-sim are, builds fake stages
+# there (fake_runtime.c, fake_stage.c), and has the functions that run and judge them.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cc=${CC:-cc}
+built=../build/host/common
+runtime=$built/test/fake_runtime.o
 flags=(-std=c11 -D_GNU_SOURCE -O2 -pthread -I. -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
 
 number=0
@@ -35,17 +37,16 @@ exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdou
     verdict $status "$name: exit $expected, says ${1:-nothing}"
 }
 
+link() { # link PROGRAM OBJECT...: what the objects have is not taken from the library
+    "$cc" -rdynamic -pthread "${@:2}" $built/cli/main.o $built/libharness.a -ldl -lm -o "$work/$1"
+}
+
 # build STAGE...: two programs, and a folder for each stage; 02_element has BUG_ELEMENT.
 build() {
-    local stage bug mask source
-    for source in {base,truth,device,cli}/*.c test/fake_runtime.c; do
-        "$cc" "${flags[@]}" -c "$source" -o "$work/$(basename "${source%.c}").o" || return 1
-    done
-    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/attention" || return 1
-    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/fake_runtime.o" ||
-        return 1
-    rm "$work/no_simulator.o"
-    "$cc" -rdynamic -pthread "$work"/*.o -ldl -lm -o "$work/simulator" || return 1
+    local stage bug mask
+    link attention $runtime || return 1
+    "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/runtime.o" || return 1
+    link simulator "$work/runtime.o" || return 1
     for stage in "$@"; do
         bug=${stage#*_}
         mkdir "$work/$stage"

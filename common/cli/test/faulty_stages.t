@@ -40,7 +40,7 @@ exits 1 "a hang ends the fuzzer" 'FAIL 13_hang: it did not end within 1 s'
 
 # ---- a fault that stays --------------------------------------------------------------------------
 run attention run "${small[@]}" 01_none 15_fault_later
-exits 1 "a fault while a stage is timed" 'FAIL: device/timer.c:' 'cudaErrorIllegalAddress' \
+exits 1 "a fault while a stage is timed" 'FAIL: common/device/timer.c:' 'cudaErrorIllegalAddress' \
     'PASS: not timed, because another stage failed'
 FAKE_LOST=1 run attention run "${small[@]}" 10_fault 01_none
 exits 1 "a reset that does not help" 'cudaErrorIllegalAddress' \
@@ -83,7 +83,7 @@ full() { # full ARGUMENT...: attention with a full disk for its results
 full run FORMAT=text "${small[@]}" 01_none
 full run FORMAT=json "${small[@]}" 01_none
 full grid FORMAT=text "${cell[@]}" GRID=small DEVICE=sim 01_none
-full bench FORMAT=json SEQS=1 INIT=ramp CAUSAL=0 D=128 REPS=1 01_none
+full bench FORMAT=json REGIME=small D=64 CAUSAL=1 REPS=1 11_launch
 full fuzz FORMAT=text "${cell[@]}" SECONDS=1 DEVICE=sim 01_none
 full repeat FORMAT=json "${cell[@]}" DEVICE=sim 01_none
 

@@ -48,18 +48,29 @@ run_program() {
 }
 
 # make_tree FILE SOURCE: $scratch/tree, links to all of this tree but for FILE, and in its build
-# folder what scripts of a tool run: the library or program of its house, with FILE in it.
+# folder what its scripts run or link: the library or program of its house, with FILE in it.
 make_tree() {
-    local tree=$scratch/tree library object
-    mkdir -p "$tree/build/host/tools" && cp -rs "$PWD/common" "$PWD/tools" "$tree" &&
-        cp --remove-destination "$2" "$tree/$1" || return
+    local tree=$scratch/tree built=$scratch/tree/build/host library object
+    object=$built/${1%.*}.o
+    mkdir -p "$built"/{common/{cli,test},tools} "${object%/*}" &&
+        cp -rs "$PWD/common" "$PWD/tools" "$tree" &&
+        cp --remove-destination "$2" "$tree/$1" && cp build/*.mk "$tree/build" || return
     case $(house_of "$1") in
-        common) return ;; # its scripts build it themselves
-        tools/ptxsim) library=build/host/tools/libptxsim.a ;;
-        *) library=build/mutants/libsass.a ;;
+        common)
+            library=$built/common/libharness.a
+            cp build/host/common/libharness.a "$built/common" &&
+                cp build/host/common/cli/main.o "$built/common/cli" &&
+                cp build/host/common/test/fake_runtime.o "$built/common/test" || return
+            ;;
+        tools/ptxsim)
+            library=$built/tools/libptxsim.a
+            cp build/host/tools/libptxsim.a "$library" || return
+            ;;
+        *)
+            library=$built/tools/libsass.a
+            cp build/mutants/libsass.a "$library" || return
+            ;;
     esac
-    cp $library "$tree/build/host/tools" && cp build/*.mk "$tree/build" || return
-    library=$tree/build/host/tools/${library##*/} object=$scratch/$(basename "$1" .c).o
     if [[ $1 == *.c ]]; then
         compile "$2" "$object" && ar r "$library" "$object" || return
     fi
