@@ -34,8 +34,8 @@ plant() { # plant STAGE SED: the folder $work/STAGE, made of the stage with the 
     mkdir "$work/$1" && sed "$2" "stages/$1/kernel.cu" >"$work/kernel.cu" &&
         ! cmp -s "$work/kernel.cu" "stages/$1/kernel.cu" &&
         "$nvcc" -std=c++17 -O3 -lineinfo --compress-mode=none -Xcompiler -fPIC -shared \
-            -cudart none -Icommon -gencode arch=compute_80,code=compute_80 -DHEAD_DIM=128 \
-            -DELEMENT_BF16=0 -DCAUSAL=0 -DTARGET_SM=80 "$work/kernel.cu" \
+            -cudart none -Icommon -D_GLIBCXX_BITS_SPECFUN_H -DHEAD_DIM=128 -DELEMENT_BF16=0 \
+            -DCAUSAL=0 -DTARGET_SM=80 -gencode arch=compute_80,code=compute_80 "$work/kernel.cu" \
             -o "$work/$1/d128_fp16_full.so" >"$work/log" 2>&1
 }
 

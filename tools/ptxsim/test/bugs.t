@@ -18,7 +18,7 @@ fi
 build() { # NAME: the program $scratch/NAME
     local arch=80
     grep -q 'Needs sm_90a' "bugs/$1.cu" && arch=90a
-    { "$nvcc" -std=c++17 -O2 -lineinfo --compress-mode=none \
+    { "$nvcc" -std=c++17 -O2 -lineinfo --compress-mode=none -D_GLIBCXX_BITS_SPECFUN_H \
         -gencode "arch=compute_$arch,code=compute_$arch" -c "bugs/$1.cu" -o "$scratch/$1.o" &&
         "$nvcc" -cudart none "$scratch/$1.o" -o "$scratch/$1" \
             -Xlinker --whole-archive -Xlinker "$library" -Xlinker --no-whole-archive \
