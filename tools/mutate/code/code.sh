@@ -40,7 +40,7 @@ mapfile -t chosen < <(files "$code") # a status is lost here, so an empty list i
 
 # ---- The tests without any mutant ----------------------------------------------------------------
 # A test that fails is no yardstick; how long it takes is the limit for its mutants, and says which
-# tests come last. Neither is asked again while the program is the same.
+# tests come last. Neither is asked again while the program is the same. Of the scripts try.sh asks.
 mkdir -p $home/lists $home/tests $home/verdicts $home/objects
 tests=()
 for test in "$@"; do
@@ -58,28 +58,6 @@ done
 printf '%s\n' "${tests[@]}" >$home/seconds
 
 "$here/libsass.sh" || exit 1
-
-# The scripts, in a tree like those of the mutants.
-# shellcheck source=tools/mutate/code/place.sh
-. "$here/place.sh"
-scripts() {
-    local file
-    for file in "${chosen[@]}"; do
-        awk -v house="$(house_of "$file")" -v file="$file" -f "$here/owners.awk" $home/seconds
-    done | sed -n 's/^script //p' | sort -u
-}
-for script in $(scripts); do
-    known=$home/tests/$({ cat "$script" "$here"/*.sh && texts_of "$(house_of "$script")"; } |
-        sha256sum | cut -c1-32)
-    [ ! -e "$known" ] || continue
-    scratch=$(mktemp -d $home/XXXXXX) && log=$scratch/log
-    if ! make_tree "$script" "$script" || ! run_script "$script"; then
-        cat "$log"
-        fail 1 "$script itself fails"
-    fi
-    rm -rf "$scratch"
-    touch "$known"
-done
 
 # ---- Mutants -------------------------------------------------------------------------------------
 for file in "${chosen[@]}"; do

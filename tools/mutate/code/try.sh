@@ -45,6 +45,23 @@ verdict() { # verdict NAME [TEST]: ends the check of this mutant
 }
 if [ -e "$home/verdicts/$key" ]; then say && exit 0; fi
 
+# sound SCRIPT: whether it passes without any mutant, in a tree like theirs; asked before the first
+# of them, and not again while the house is the same.
+sound() {
+    local known scratch=$scratch/sound
+    local log=$scratch/log
+    known=$home/tests/$({ cat "$1" "$here"/*.sh && texts_of "$house"; } | sha256sum | cut -c1-32)
+    (
+        flock 9
+        [ ! -e "$known" ] || exit 0
+        mkdir "$scratch" && make_tree "$1" "$1" && run_script "$1" && rm -r "$scratch" &&
+            touch "$known" && exit 0
+        cat "$log" >&2
+        echo "$1 itself fails" >&2
+        exit 1
+    ) 9>>"$known.lock"
+}
+
 # judge TEST: the verdict, if the exit code of it says so.
 judge() {
     case $code in
@@ -64,6 +81,7 @@ original=$home/objects/$({ cat "$file"; echo "${flags[@]}"; } | sha256sum | cut 
 for test in "${tests[@]}"; do
     seconds=${test%% *} test=${test#* }
     if [ "$seconds" = script ]; then
+        sound "$test" || exit 2
         [ -d "$scratch/tree" ] || make_tree "$file" "$source" || exit 2
         run_script "$test"
     else
