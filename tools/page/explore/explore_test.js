@@ -183,12 +183,22 @@ function testMemory() {
 
 // ---- What a move costs --------------------------------------------------------------------------
 
-// Moves all over the block, and from there by the keys and by clicks.
-const MOVES = 41;
-function moveTo(i) {
-  const warp = i % here().warps.length;
-  move({ warp, step: Math.floor(here().warps[warp].steps * i / MOVES) });
+// A place of each kind of instruction, because each kind has a view of its own: the first or the
+// last that a warp executes, the warps in turn.
+function placesOfKinds() {
+  const { ops, warps } = here(), kinds = new Map(), places = [];
+  for (const [index, op] of ops.entries()) addTo(kinds, op.kind, index);
+  for (const list of kinds.values()) {
+    const turn = places.length, from = turn % 2;
+    const steps = warps.map(warp => nextStep(warp, from ? -1 : warp.steps, from ? 1 : -1, list));
+    const order = [...steps.keys()].map(n => (turn + n) % warps.length);
+    const warp = order.find(w => steps[w] >= 0);
+    if (warp !== undefined) places.push({ warp, step: steps[warp] });
+  }
+  return places;
 }
+
+// And from there by a key or by a click.
 const STEPS_ASIDE = [
   ...['ArrowRight', 'ArrowDown', 'ArrowUp', 'n', 'p'].map(key => () => press(key)),
   i => {
@@ -197,7 +207,7 @@ const STEPS_ASIDE = [
   },
   i => {
     const row = timeline.rows[cursor.warp];
-    clickAt(byId('time-cursor'), timeline.x(here().end * i / MOVES), row.y + row.height / 2);
+    clickAt(byId('time-cursor'), timeline.x(here().end * (i % 5) / 5), row.y + row.height / 2);
   },
 ];
 
@@ -217,9 +227,10 @@ function countReads(holder, reads) {
 // A move looks up what it shows: a warp of 60,000 steps costs it no more than one of 600. This is
 // counted, because a count is the same on a busy machine, where a time says little. The most reads
 // are those of a multiplication, which asks for the origins of what 32 lanes have in two registers.
-const MOST_READS = 20000, MOST_ELEMENTS = 3000;
+const MOST_READS = 9000, MOST_ELEMENTS = 3000;
 function testWork() {
   const launch = here(), reads = { count: 0 }, made = { count: 0 };
+  const places = placesOfKinds();
   const holders = [launch, memory, memory.writes, ...launch.warps,
     ...launch.warps.map(warp => warp.stepsOf)];
   const restore = holders.map(holder => countReads(holder, reads));
@@ -235,27 +246,34 @@ function testWork() {
     mostReads = Math.max(mostReads, reads.count);
     mostMade = Math.max(mostMade, made.count);
   };
-  for (let i = 0; i < MOVES; i++)
-    for (const act of [moveTo, ...STEPS_ASIDE]) count(() => act(i));
+  for (const [i, place] of places.entries()) {
+    count(() => move(place));
+    count(() => STEPS_ASIDE[i % STEPS_ASIDE.length](i));
+  }
   for (const name of ['createElement', 'createElementNS']) delete document[name];
   for (const undo of restore) undo();
   check(mostReads <= MOST_READS, 'a move searches no list of the record', `${mostReads} reads`);
   check(mostMade <= MOST_ELEMENTS, 'and makes no more elements than it shows', `${mostMade}`);
 }
 
-// Each move thrice, and the quickest counts: other programs may take the processor from the others.
+// A move that takes long is tried twice more, from elsewhere, and the quickest counts: other
+// programs may take the processor from the others.
+const LONG = 50, TOO_LONG = 200; // ms
+function quickest(place) {
+  let best = Infinity;
+  for (let round = 0; round < 3 && best >= LONG; round++) {
+    if (round > 0) move({ warp: 0, step: 0 });
+    const start = performance.now();
+    move(place);
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
 function testSpeed() {
-  const times = Array(MOVES).fill(Infinity);
-  for (let round = 0; round < 3; round++)
-    for (let i = 0; i < MOVES; i++) {
-      const start = performance.now();
-      moveTo(i);
-      times[i] = Math.min(times[i], performance.now() - start);
-    }
-  times.sort((a, b) => a - b);
-  const [median, slowest] = [times[MOVES >> 1], times[MOVES - 1]].map(t => t.toFixed(1));
-  check(median < 50, 'half of the moves of the cursor take under 50 ms', `${median} ms`);
-  check(slowest < 200, 'and all of them under 200 ms', `${slowest} ms`);
+  const times = placesOfKinds().map(quickest).sort((a, b) => a - b);
+  const [median, slowest] = [times[times.length >> 1], times.at(-1)].map(t => t.toFixed(1));
+  check(median < LONG, 'half of the moves of the cursor take under 50 ms', `${median} ms`);
+  check(slowest < TOO_LONG, 'and all of them under 200 ms', `${slowest} ms`);
 }
 
 // ---- Looks --------------------------------------------------------------------------------------
@@ -525,8 +543,8 @@ function leave(id, text) {
   document.body.append(out);
 }
 
-// Opened with #said, a page leaves what it says after a click on each line and each bar, which is
-// what the notes quote.
+// Opened with #said, or #test&said, a page leaves what it says after a click on each line and each
+// bar, which is what the notes quote.
 function leaveSaid() {
   const said = [];
   for (const launch of launches.keys()) {
@@ -541,6 +559,7 @@ function leaveSaid() {
   leave('said', said.join('\n'));
 }
 
-if (location.hash === '#test') selfTest();
-if (location.hash === '#said') leaveSaid();
-if (location.hash === '#picture') leave('picture', picture());
+const ASKED = location.hash.slice(1).split('&');
+if (ASKED.includes('test')) selfTest();
+if (ASKED.includes('said')) leaveSaid();
+if (ASKED.includes('picture')) leave('picture', picture());

@@ -21,15 +21,21 @@ fi
 # dump ADDRESS: the document that a page has become.
 dump() {
     timeout 120 "$browser" --headless --no-sandbox --disable-gpu --window-size=1366,768 \
+        --disable-extensions --disable-background-networking --disable-component-update \
         --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --dump-dom \
         "file://$1" 2>/dev/null
 }
 
-# drive PAGE: its TAP, numbered anew.
+# left ID: what the page of $scratch/document left in the element of this name.
+left() {
+    sed -n '/<pre id="'"$1"'">/,/<\/pre>/p' "$scratch/document" |
+        sed 's/.*<pre id="'"$1"'">//; s/<\/pre>.*//; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g'
+}
+
+# drive PAGE [FURTHER]: its TAP, numbered anew. FURTHER is what else the page is asked for.
 drive() {
-    dump "$PWD/$1#test" |
-        sed -n '/<pre id="tap">/,/<\/pre>/p' | sed 's/.*<pre id="tap">//; s/<\/pre>.*//;
-            s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$scratch/tap"
+    dump "$PWD/$1#test${2:+&$2}" >"$scratch/document"
+    left tap >"$scratch/tap"
     result "$([ -s "$scratch/tap" ] && grep -q '^1\.\.' "$scratch/tap"; echo $?)" "$1 was driven"
     while IFS= read -r line; do
         case $line in

@@ -2,12 +2,15 @@
 # The pages of make stageNN explore, in a headless Chromium: opened with #test, a page drives itself
 # by real events and leaves TAP, which is passed on here. Catches: a view that draws nothing or does
 # not follow the cursor, a question of a chapter that the page no longer answers, text without
-# contrast, markup that is not closed, a fault that is not shown.
+# contrast, markup that is not closed, a fault that is not shown. The chapters' Look sections are
+# read beside the same pages (look.sh).
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL
 # shellcheck source=tools/page/test/browser.sh
 . tools/page/test/browser.sh
+# shellcheck source=tools/page/test/look.sh
+. tools/page/test/look.sh
 
 # A page for every stage; those whose kernels are not built are built by make.
 for source in stages/*/kernel.cu; do
@@ -25,7 +28,8 @@ for source in stages/*/kernel.cu; do
     result $? "$stage: it names the stage before, if there is one"
     ! grep -qE '(src|href)="?https?:|@import|@include' "$page"
     result $? "$stage: it asks for nothing else"
-    drive "$page"
+    drive "$page" said
+    look_at "$stage" "$page"
 done
 
 # A race: stage 04 without the barrier before its tiles are overwritten.
