@@ -3,8 +3,10 @@
 # from the corpus in test/corpus. SECONDS_EACH=600 fuzzes for longer, and FUZZ=run only one of them.
 # An input may take a minute, as a second's work takes ten where others have the processor. What
 # fails is kept in build/fuzz. Prints TAP.
+# A compiler that optimises takes longer than a few seconds gain by it.
 set -u
 seconds=${SECONDS_EACH:-3}
+level=-O$((seconds >= 60))
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -17,7 +19,7 @@ fuzz() {
         echo "ok $test - fuzz_$name # SKIP not asked for"
         return
     fi
-    if ! clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined \
+    if ! clang -std=c11 -D_GNU_SOURCE -g $level -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=undefined "test/fuzz_$name.c" "$@" -lm -ldl -o "$scratch/$name" \
         2>"$scratch/log"; then
         echo "not ok $test - fuzz_$name builds"
