@@ -26,10 +26,8 @@ mapfile -t text < <(find . -path ./build -prune -o -path ./work -prune -o -path 
     ! -name LICENSE ! -name '*.md' ! -name '*.svg' ! -name '*.json' ! -name '*.jsonl' -print | sort)
 
 if command -v clang-format >/dev/null; then
-    for source in "${sources[@]}"; do
-        clang-format --style=file -n -Werror "$source" 2>"$log"
-        result $? "$source is formatted" "$log"
-    done
+    clang-format --style=file -n -Werror "${sources[@]}" 2>"$log"
+    result $? "${#sources[@]} sources are formatted" "$log"
 else
     skip "clang-format is not installed"
 fi
