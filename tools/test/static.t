@@ -75,9 +75,12 @@ gcc_warns() { warn gcc "$@"; }
 clang_warns() { warn clang "$@"; }
 # In the harness, which counts elements, a product of two ints is no index.
 tidy_harness() { tidy --checks=bugprone-implicit-widening-of-multiplication-result "$@"; }
-for compiler in gcc clang; do
-    if command -v $compiler >/dev/null; then
-        look ${compiler}_warns "${changed[@]}"
+# clang-tidy is clang as well, and has its warnings.
+compilers=(gcc)
+command -v clang-tidy >/dev/null || compilers+=(clang)
+for compiler in "${compilers[@]}"; do
+    if command -v "$compiler" >/dev/null; then
+        look "${compiler}_warns" "${changed[@]}"
         result $? "$compiler has nothing to say on ${#sources[@]} files"
     else
         skip "$compiler is not installed"
@@ -156,6 +159,8 @@ if command -v clang-tidy >/dev/null; then
     ! tidy --config-file=.clang-tidy "$work/planted.c" &&
         grep -q bugprone-misplaced-widening-cast "$log"
     result $? "planted: clang-tidy finds a product that overflows before it is widened"
+    ! tidy --config-file=.clang-tidy "$work/sign.c" && grep -q sign-conversion "$log"
+    result $? "planted: clang-tidy finds a sign that is lost"
 fi
 echo '#define ONE 1' >"$work/one.h"
 echo '#include "one.h"' | tee "$work/a.c" >"$work/b.c"
