@@ -151,6 +151,7 @@ static void *work(void *argument) {
     while (take_place(launch, &place))
         finish_place(launch, block, place,
                      recorder_run(launch->record, block, block_at(launch, place)));
+    block_count_straight(block);
     add_counts(launch, block);
     block_free(block);
     return NULL;

@@ -327,7 +327,7 @@ static bool decode_instruction(Kernel *k, const Instruction *in, Op *op, const c
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (!decode_by(&d, families[i])) continue;
         const size_t bytes = (size_t)d.operands * sizeof *op->r;
-        op->r = arena_alloc(&k->arena, bytes + 1);
+        op->r = d.operands <= FEW_OPERANDS ? op->few : arena_alloc(&k->arena, bytes);
         memcpy(op->r, d.value, bytes);
         op->operands = (uint16_t)d.operands;
         op->definitions = (uint16_t)d.definitions;
@@ -458,8 +458,9 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
                                     .location = -1,
                                     .text = {exit_name, 4}};
     const int count = k->function->instructions;
-    k->op = calloc((size_t)count + 1, sizeof *k->op);
+    k->op = aligned_alloc(CACHE_LINE, ((size_t)count + 1) * sizeof *k->op);
     if (!k->op) abort();
+    memset(k->op, 0, ((size_t)count + 1) * sizeof *k->op);
     k->race_granule = 4;
     add_registers(k);
     if (!place_variables(k, error, error_size)) return false;

@@ -46,15 +46,13 @@ static const Op *find_product(const Op *first, const Op *sum, int32_t value) {
 }
 
 /* The addition or subtraction becomes that of source `which`, now a product, and the other one. */
-static void fuse(Kernel *k, Op *sum, const Op *product, int which) {
+static void fuse(Op *sum, const Op *product, int which) {
     const bool subtracts = text_is(sum->source->part[0], "sub");
-    int32_t *r = arena_alloc(&k->arena, 4 * sizeof *r);
-    r[0] = sum->r[0];
-    r[1] = product->r[1];
-    r[2] = product->r[2];
-    r[3] = sum->r[3 - which];
+    const int32_t other = sum->r[3 - which];
+    sum->r[1] = product->r[1];
+    sum->r[2] = product->r[2];
+    sum->r[3] = other;
     sum->run = run_fused;
-    sum->r = r;
     sum->operands = 4;
     sum->negated = subtracts && which == 2;
     sum->second_negated = subtracts && which == 1;
@@ -70,6 +68,6 @@ void fuse_products(const Graph *graph, Kernel *kernel) {
         const Op *left = find_product(first, sum, sum->r[1]);
         const Op *right = find_product(first, sum, sum->r[2]);
         /* Of two products the first is fused and the second rounded, as ptxas does. */
-        if (left || right) fuse(kernel, sum, left ? left : right, left ? 1 : 2);
+        if (left || right) fuse(sum, left ? left : right, left ? 1 : 2);
     }
 }

@@ -33,17 +33,20 @@ typedef struct Type {
 
 typedef uint32_t (*Compare)(const void *left, const void *right, unsigned relation);
 
+enum { CACHE_LINE = 64, FEW_OPERANDS = 4 };
+
 /* A decoded instruction. Which of the fields below `class` count, and what mode, combination and
- * number mean, is up to the handler. */
+ * number mean, is up to the handler. What most of them need is in the first cache line. */
 struct Op {
-    Handler run;
+    _Alignas(CACHE_LINE) Handler run;
     int32_t *r; /* operands as offsets into the register file, definitions first; -1: absent */
-    int32_t guard;
+    int32_t few[FEW_OPERANDS]; /* where r points to if there are no more */
+    int index;                 /* into Kernel.op */
+    int straight;   /* this operation and those after it that the same lanes execute in one go */
+    int32_t guard;  /* a predicate; -1: none */
+    int32_t offset; /* added to addresses */
     bool guard_negated;
-    bool joins;   /* divergent lanes may meet here */
-    int straight; /* this operation and those after it that the same lanes execute in one go */
-    bool updates; /* the definitions are read, too */
-    uint16_t operands, definitions;
+    bool joins;    /* divergent lanes may meet here */
     uint8_t class; /* InstructionClass */
     uint8_t space; /* Space */
     uint8_t bytes; /* of one element in memory */
@@ -54,13 +57,14 @@ struct Op {
     uint8_t rounding;      /* Rounding */
     uint8_t mode;
     uint8_t combination;
-    Type type, from; /* of the result and of the sources */
-    Compare compare;
     bool is_signed, flush, saturate, relu, bf16, negated, second_negated;
-    int32_t offset, second_offset; /* added to addresses */
+    bool updates;    /* the definitions are read, too */
+    Type type, from; /* of the result and of the sources */
+    uint16_t operands, definitions;
+    int32_t second_offset;
     int32_t number;
     int32_t target, reconverge; /* branches: indices of operations; -1: the end */
-    int index;                  /* into Kernel.op */
+    Compare compare;
     const Instruction *source;
     const JumpTable *table;
 };

@@ -48,7 +48,7 @@ struct Warp {
     const Op *op;     /* the current operation */
     uint32_t barrier; /* the one waited at */
     uint32_t wait_address, wait_parity;
-    uint64_t executed; /* operations, of this block */
+    uint64_t executed; /* operations of this block, up to pc */
     bool early;        /* the launch before may still be running: griddepcontrol.wait is to come */
     uint8_t *local;    /* [lane][local_bytes] */
     Frame stack[MAX_DIVERGENCE];
@@ -81,6 +81,11 @@ typedef struct Settings {
     uint64_t index;  /* SIM_INDEX: the largest 32-bit number to be made 64 bits wide; 0: any */
 } Settings;
 
+/* How often the operations of a straight piece were executed, with how many lanes in all. */
+typedef struct StraightCount {
+    uint64_t executions, lanes;
+} StraightCount;
+
 /* One block being executed, with all memory that this needs; it serves for one block after another
  * of a launch. */
 struct Block {
@@ -99,6 +104,7 @@ struct Block {
     struct BulkLoads *loads; /* bulk loads in flight */
     uint64_t progress;       /* grows whenever something happens that a waiting warp may wait for */
     InstructionCount *count; /* [kernel->ops] */
+    StraightCount *straight; /* [kernel->ops]: of op->straight, not yet in `count` */
     const Allocation **range; /* [kernel->ops]: what the operation accessed last */
     OpPatterns *pattern;      /* [kernel->ops]: how */
     Race *race;               /* NULL: not wanted */

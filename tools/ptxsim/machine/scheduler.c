@@ -55,10 +55,11 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
     block->warp = calloc((size_t)block->warps, sizeof *block->warp);
     block->loads = calloc(1, sizeof *block->loads);
     block->count = calloc((size_t)kernel->ops, sizeof *block->count);
+    block->straight = calloc((size_t)kernel->ops, sizeof *block->straight);
     block->range = calloc((size_t)kernel->ops, sizeof *block->range);
     block->pattern = calloc((size_t)kernel->ops, sizeof *block->pattern);
     bool complete = block->shared && block->written && block->warp && block->loads &&
-                    block->count && block->range && block->pattern;
+                    block->count && block->straight && block->range && block->pattern;
     for (int i = 0; complete && i < block->warps; i++) complete = new_warp(block, i);
     if (complete && settings->race && block->shared_bytes) {
         block->race = race_new(SHARED_BASE, block->shared_bytes, (unsigned)block->warps,
@@ -84,6 +85,7 @@ void block_free(Block *block) {
     free(block->shared);
     free(block->written);
     free(block->count);
+    free(block->straight);
     free(block->range);
     free(block->pattern);
     free(block);
@@ -129,6 +131,7 @@ static void execute(Warp *warp, const Op *op) {
     warp->mask = mask;
     warp->op = op;
     warp->pc++;
+    warp->executed++;
     count->executions++;
     count->lanes += mask == ALL_LANES ? LANES : (uint32_t)__builtin_popcount(mask);
     if (warp->block->record) observe_step(warp->block->record, warp, op);
@@ -140,16 +143,26 @@ static void execute(Warp *warp, const Op *op) {
 /* The same for all of op->straight. */
 static void execute_straight(Warp *warp, const Op *op) {
     const Op *end = op + op->straight;
-    const uint32_t lanes = (uint32_t)__builtin_popcount(warp->active);
-    InstructionCount *count = counter(warp, op);
+    StraightCount *count = &warp->block->straight[op->index];
     warp->mask = warp->active;
     warp->pc += op->straight;
-    for (; op < end; op++, count++) {
-        count->executions++;
-        count->lanes += lanes;
+    warp->executed += (uint64_t)op->straight;
+    count->executions++;
+    count->lanes += (uint32_t)__builtin_popcount(warp->active);
+    for (; op < end; op++) {
         warp->op = op;
         op->run(warp, op);
-        warp->executed++;
+    }
+}
+
+void block_count_straight(Block *block) {
+    const Kernel *kernel = block->kernel;
+    for (int head = 0; head < kernel->ops; head++) {
+        const StraightCount *run = &block->straight[head];
+        for (int i = head; run->executions && i < head + kernel->op[head].straight; i++) {
+            block->count[i].executions += run->executions;
+            block->count[i].lanes += run->lanes;
+        }
     }
 }
 
@@ -171,7 +184,6 @@ static void run_turn(Warp *warp) {
         } else {
             left--;
             execute(warp, op);
-            warp->executed++;
         }
     }
     if (warp->executed > warp->block->settings->budget)

@@ -9,6 +9,9 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
                  const uint32_t threads[3], uint32_t dynamic_shared);
 void block_free(Block *block);
 
+/* Adds to block->count what straight pieces have left out: at the end of the launch. */
+void block_count_straight(Block *block);
+
 /* Runs block `index` of the grid to its end. False: a fault, described in block->report. */
 bool block_run(Block *block, uint64_t index);
 

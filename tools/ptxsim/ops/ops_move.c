@@ -59,7 +59,8 @@ static void unpack(Warp *warp, const Op *op) {
  * begin at. */
 static void read_clock(Warp *warp, const Op *op) {
     const Record *record = warp->block->record;
-    const uint64_t time = record ? observe_clock(record, warp) : warp->executed;
+    const uint64_t before = warp->executed - (uint64_t)(warp->pc - op->index);
+    const uint64_t time = record ? observe_clock(record, warp) : before;
     const uint64_t now = time >> op->number;
     if (op->width == 4)
         EACH(u32, (uint32_t)now);
