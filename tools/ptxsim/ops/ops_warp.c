@@ -56,12 +56,42 @@ static uint32_t source_lanes(Shuffle mode, const u32 b[LANES], const u32 c[LANES
     return bits;
 }
 
+/* The common shuffle: in one segment, all lanes read the lane whose number differs by the same
+ * bits. Lanes that far apart change places, a bit after the other. False: it is another one. */
+static bool butterfly(const u32 a[LANES], const u32 b[LANES], const u32 c[LANES],
+                      u32 result[LANES]) {
+    typedef uint32_t Half __attribute__((vector_size(LANES / 2 * sizeof(uint32_t))));
+    Half half[2];
+    uint32_t differs = 0;
+    for (unsigned l = 0; l < LANES; l++) differs |= (b[l] ^ b[0]) | ((c[l] & 0x1f1f) ^ 0x1f);
+    if (differs) return false;
+    memcpy(half, a, sizeof half);
+#define EXCHANGE(n)                                                                         \
+    for (unsigned i = 0; b[0] & (n) && i < 2; i++)                                          \
+    half[i] = __builtin_shufflevector(half[i], half[i], 0 ^ (n), 1 ^ (n), 2 ^ (n), 3 ^ (n), \
+                                      4 ^ (n), 5 ^ (n), 6 ^ (n), 7 ^ (n), 8 ^ (n), 9 ^ (n), \
+                                      10 ^ (n), 11 ^ (n), 12 ^ (n), 13 ^ (n), 14 ^ (n), 15 ^ (n))
+    EXCHANGE(1);
+    EXCHANGE(2);
+    EXCHANGE(4);
+    EXCHANGE(8);
+    const bool crosses = b[0] & LANES / 2;
+    memcpy(result, &half[crosses], sizeof *half);
+    memcpy(result + LANES / 2, &half[!crosses], sizeof *half);
+    return true;
+}
+
 /* operands: d, p or -1, a, b, c, member mask */
 static void run_shuffle(Warp *warp, const Op *op) {
     const u32 *a = REG(u32, 2);
     uint32_t result[LANES], missing = 0;
     uint8_t source[LANES];
     require_members(warp, uniform_u32(warp, op, 5), "shfl.sync");
+    if (op->mode == SHUFFLE_BFLY && warp->mask == ALL_LANES && !warp->block->record &&
+        butterfly(a, REG(u32, 3), REG(u32, 4), REG(u32, 0))) {
+        if (op->r[1] >= 0) set_predicate(warp, op->r[1], ALL_LANES);
+        return;
+    }
     const uint32_t inside = source_lanes((Shuffle)op->mode, REG(u32, 3), REG(u32, 4), source);
     if (warp->mask != ALL_LANES)
         EACH_ACTIVE(missing |= (uint32_t) !(warp->mask >> source[l] & 1) << l);
