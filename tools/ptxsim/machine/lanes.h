@@ -39,14 +39,18 @@ typedef double f64 __attribute__((may_alias));
 void keep_lanes(void *out, const void *part, size_t bytes, uint32_t mask);
 
 /* operand i = value, a lane at a time; `value` may use l, the lane */
-#define EACH_OF(type, i, value)                                              \
-    do {                                                                     \
-        type part_[LANES];                                                   \
-        type *out_ = REG(type, i);                                           \
-        type *to_ = warp->mask == ALL_LANES ? out_ : part_;                  \
-        VECTORISE                                                            \
-        for (unsigned l = 0; l < LANES; l++) to_[l] = (value);               \
-        if (to_ == part_) keep_lanes(out_, part_, sizeof(type), warp->mask); \
+#define EACH_OF(type, i, value)                                      \
+    do {                                                             \
+        type *out_ = REG(type, i);                                   \
+        if (warp->mask == ALL_LANES) {                               \
+            VECTORISE                                                \
+            for (unsigned l = 0; l < LANES; l++) out_[l] = (value);  \
+        } else {                                                     \
+            type part_[LANES];                                       \
+            VECTORISE                                                \
+            for (unsigned l = 0; l < LANES; l++) part_[l] = (value); \
+            keep_lanes(out_, part_, sizeof(type), warp->mask);       \
+        }                                                            \
     } while (0)
 
 /* the same for operand 0, the result of most operations */
