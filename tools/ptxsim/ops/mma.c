@@ -39,8 +39,11 @@ static inline void widen(const uint32_t *word, MmaElement element, float *restri
         for (unsigned l = 0; l < LANES; l++) low[l] = float_of(word[l] << 16);
         for (unsigned l = 0; l < LANES; l++) high[l] = float_of(word[l] & 0xffff0000);
     } else {
-        for (unsigned l = 0; l < LANES; l++) low[l] = half_to_float((uint16_t)word[l]);
-        for (unsigned l = 0; l < LANES; l++) high[l] = half_to_float((uint16_t)(word[l] >> 16));
+        uint16_t half[2][LANES];
+        for (unsigned l = 0; l < LANES; l++) half[0][l] = (uint16_t)word[l];
+        for (unsigned l = 0; l < LANES; l++) half[1][l] = (uint16_t)(word[l] >> 16);
+        halves_to_floats(half[0], low);
+        halves_to_floats(half[1], high);
     }
 }
 

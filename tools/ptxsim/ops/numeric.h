@@ -22,6 +22,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "decode/rounding.h"
 
 #ifdef __clang__
@@ -63,6 +67,16 @@ static inline float half_to_float(uint16_t half) {
     uint32_t placed = (uint32_t)((int32_t)((uint32_t)half << 16) >> 3) & 0x8fffe000;
     uint32_t special = (placed & 0x0f800000) == 0x0f800000 ? 0x7f800000 : 0;
     return float_of(bits_of(float_of(placed) * 0x1p112f) | special);
+}
+
+/* The same for the lanes of a warp; AVX-512 has an instruction for it, which makes a NaN quiet. */
+static inline void halves_to_floats(const uint16_t half[32], float value[32]) {
+#ifdef __AVX512F__
+    for (unsigned l = 0; l < 32; l += 16)
+        _mm512_storeu_ps(value + l, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(half + l))));
+#else
+    for (unsigned l = 0; l < 32; l++) value[l] = half_to_float(half[l]);
+#endif
 }
 
 /* fp32 to fp16, .rn; NaN becomes canonical. Adding and subtracting 2^13 times the number's power of

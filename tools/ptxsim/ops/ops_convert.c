@@ -12,7 +12,6 @@
         const A *a = REG(A, 1);                  \
         EACH(D, (D)(value));                     \
     }
-CONVERT(f32_from_f16, f32, u16, half_to_float(a[l]))
 CONVERT(f32_from_bf16, f32, u16, bf16_to_float(a[l]))
 CONVERT(f16_from_f32, u16, f32, half_from_float(a[l]))
 CONVERT(bf16_from_f32, u16, f32, bf16_from_float(a[l]))
@@ -22,6 +21,12 @@ CONVERT(u16_from_u32, u16, u32, a[l])
 CONVERT(s32_from_s16, s32, s16, a[l])
 CONVERT(f32_from_s32, f32, s32, a[l])
 CONVERT(f32_from_u32, f32, u32, a[l])
+
+static void f32_from_f16(Warp *warp, const Op *op) {
+    float value[LANES];
+    halves_to_floats(REG(u16, 1), value);
+    EACH(f32, value[l]);
+}
 
 #define WIDEN(name, D, A, is_signed)             \
     static void name(Warp *warp, const Op *op) { \
