@@ -34,6 +34,10 @@ void cfg_reconvergence(const Graph *graph, Kernel *kernel);
  */
 void cfg_straight(Kernel *kernel);
 
+/* Finds accesses at the same addresses (op->repeats). After cfg_straight, before registers_assign.
+ */
+void find_addresses(Kernel *kernel);
+
 /* SIM_FMA=fused: computes an addition of a product with one rounding. Before registers_assign: it
  * changes what operations read. */
 void fuse_products(const Graph *graph, Kernel *kernel);

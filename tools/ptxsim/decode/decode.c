@@ -474,6 +474,7 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
     Graph graph = cfg_build(k);
     cfg_reconvergence(&graph, k);
     cfg_straight(k);
+    find_addresses(k);
     fuse_products(&graph, k);
     const bool assigned = registers_assign(&graph, k);
     cfg_free(&graph);

@@ -45,6 +45,7 @@ struct Op {
     int straight;   /* this operation and those after it that the same lanes execute in one go */
     int32_t guard;  /* a predicate; -1: none */
     int32_t offset; /* added to addresses */
+    int repeats;    /* an earlier access of the straight piece at the same addresses; -1: none */
     bool guard_negated;
     bool joins;    /* divergent lanes may meet here */
     uint8_t class; /* InstructionClass */

@@ -56,31 +56,38 @@ static bool pattern_in_shared(const Block *block, const Pattern *p, uint32_t fir
 
 /* The operation's pattern that the request repeats, NULL: none of them. Lanes' addresses without
  * the offset are `base`. */
-static inline const Pattern *find_shared(OpPatterns *patterns, const uint32_t base[LANES],
-                                         uint32_t first) {
-    const Pattern *last = &patterns->shared[patterns->current];
+static inline const Pattern *find_shared(const Block *block, const Op *op,
+                                         const uint32_t base[LANES], uint32_t first) {
+    OpRequests *requests = &block->requests[op->index];
+    const Pattern *all = block->patterns->pattern,
+                  *last = &all[requests->shared[requests->current]];
     if (pattern_fits_shared(last, base, first)) return last;
     for (unsigned i = 1; i < SHARED_PATTERNS; i++) {
-        const unsigned which = (patterns->current + i) % SHARED_PATTERNS;
-        if (!pattern_fits_shared(&patterns->shared[which], base, first)) continue;
-        patterns->current = which;
-        return &patterns->shared[which];
+        const unsigned which = (requests->current + i) % SHARED_PATTERNS;
+        if (!pattern_fits_shared(&all[requests->shared[which]], base, first)) continue;
+        requests->current = (uint16_t)which;
+        return &all[requests->shared[which]];
     }
     return NULL;
 }
 
+static void learn_shared(const Block *block, const Op *op, const uint32_t address[LANES],
+                         unsigned bytes, Units units) {
+    OpRequests *requests = &block->requests[op->index];
+    requests->current = (uint16_t)((requests->current + SHARED_PATTERNS - 1) % SHARED_PATTERNS);
+    requests->shared[requests->current] =
+        (uint16_t)pattern_learn_shared(block->patterns, address, bytes, units);
+}
+
 static Units shared_cost(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                          unsigned bytes, int matrices) {
-    OpPatterns *patterns = &warp->block->pattern[op->index];
-    const Pattern *p = mask == ALL_LANES ? find_shared(patterns, address, address[0]) : NULL;
-    if (p && pattern_in_shared(warp->block, p, address[0], bytes)) return p->units;
+    const Block *block = warp->block;
+    const Pattern *p = mask == ALL_LANES ? find_shared(block, op, address, address[0]) : NULL;
+    if (p && pattern_in_shared(block, p, address[0], bytes)) return p->units;
     check_each_shared(warp, address, mask, bytes);
     const Units units = matrices ? matrix_wavefronts(address, (unsigned)matrices)
                                  : shared_wavefronts(address, mask, bytes);
-    if (mask == ALL_LANES && !p) {
-        patterns->current = (patterns->current + SHARED_PATTERNS - 1) % SHARED_PATTERNS;
-        pattern_learn_shared(&patterns->shared[patterns->current], address, bytes, units);
-    }
+    if (mask == ALL_LANES && !p) learn_shared(block, op, address, bytes, units);
     return units;
 }
 
@@ -92,25 +99,16 @@ Units shared_request(Warp *warp, const Op *op, const uint32_t address[LANES], ui
     return units;
 }
 
-/* The mark of shared address 0. */
-static uint8_t *marks(const Block *block) {
-    return (uint8_t *)((uintptr_t)block->written - SHARED_BASE);
-}
-
-void shared_mark_written(Block *block, uint32_t address, uint32_t bytes) {
-    memset(marks(block) + address, 0xff, bytes);
-}
-
 bool shared_readable(const Block *block, const uint32_t address[], unsigned count, unsigned bytes) {
     bool readable = true;
     for (unsigned i = 0; i < count && readable; i++)
-        readable =
-            in_shared(block, address[i], bytes) && written_piece(marks(block) + address[i], bytes);
+        readable = in_shared(block, address[i], bytes) &&
+                   written_piece(shared_marks(block) + address[i], bytes);
     return readable;
 }
 
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
-    const unsigned written = written_bytes(marks(warp->block) + address, bytes);
+    const unsigned written = written_bytes(shared_marks(warp->block) + address, bytes);
     if (written < bytes)
         fault(warp, lane, "shared memory is read before it was written, at 0x%x",
               address + written);
@@ -131,32 +129,46 @@ static void count_request(InstructionCount *count, Units units) {
     count->ideal_units += units.ideal;
 }
 
+/* The 8x8 matrices that ldmatrix and stmatrix move, 0 for other operations; a lane has the address
+ * of a row. */
+static int matrices_of(const Op *op) {
+    return op->class == CLASS_LDMATRIX || op->class == CLASS_STMATRIX ? op->elements : 0;
+}
+
+static uint32_t lanes_of(const Warp *warp, const Op *op) {
+    const int rows = 8 * matrices_of(op);
+    return rows == 0 || rows == LANES ? warp->mask : (1u << rows) - 1;
+}
+
 static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                          unsigned bytes, AccessKind kind, Access *access) {
     Block *block = warp->block;
-    const Units units = shared_request(warp, op, address, mask, bytes, 0);
+    const Units units = shared_request(warp, op, address, mask, bytes, matrices_of(op));
     uint32_t filled[LANES];
     if (mask != ALL_LANES) fill_idle(address, mask, filled);
     const uint32_t *all = mask == ALL_LANES ? address : filled;
     const int32_t *distance = (const int32_t *)all; /* from address 0 */
-    const bool written = kind == ACCESS_STORE || written_lanes(marks(block), distance, bytes);
+    const bool written =
+        kind == ACCESS_STORE || written_lanes(shared_marks(block), distance, bytes);
     for (unsigned l = 0; !written && l < LANES; l++)
         shared_require_written(warp, (int)l, all[l], bytes);
-    if (kind != ACCESS_LOAD) written_mark_lanes(marks(block), distance, bytes);
+    if (kind != ACCESS_LOAD) written_mark_lanes(shared_marks(block), distance, bytes);
     if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
     count_request(counter(warp, op), units);
     for (unsigned l = 0; l < LANES; l++) access->at[l] = shared_zero(block) + all[l];
 }
 
-static bool pattern_written(const Pattern *p, const uint8_t *mark, unsigned bytes) {
-    switch (p->shape) {
-    case SHAPE_ROW:
-        return written_piece(mark, LANES * bytes);
-    case SHAPE_HALVES:
+/* All of a pattern at another place is written. What is written stays so until the block ends. */
+static bool pattern_readable(const Block *block, const Pattern *p, uint32_t first, unsigned bytes) {
+    const uint64_t fact = (uint64_t)p->known << 32 | first;
+    const uint8_t *mark = shared_marks(block) + first;
+    if (p->shape == SHAPE_ROW) return written_piece(mark, LANES * bytes);
+    if (p->shape == SHAPE_HALVES)
         return written_piece(mark, bytes) && written_piece(mark + p->distance[LANES - 1], bytes);
-    default:
-        return written_lanes(mark, p->distance, bytes);
-    }
+    if (memo_knows(block->readable, fact)) return true;
+    if (!written_lanes(mark, p->distance, bytes)) return false;
+    memo_learn(block->readable, fact);
+    return true;
 }
 
 static void pattern_access(const Pattern *p, uint8_t *at, AccessKind kind, Access *access) {
@@ -165,19 +177,39 @@ static void pattern_access(const Pattern *p, uint8_t *at, AccessKind kind, Acces
     for (unsigned l = 1; kind != ACCESS_LOAD && l < LANES; l++) access->at[l] = at + p->distance[l];
 }
 
+/* The pattern that an earlier access of the straight piece had at the same addresses, if this one
+ * has it, too: they may be at different places in a period. NULL: not known. */
+static inline const Pattern *repeated(const Block *block, const Op *op, uint64_t first) {
+    if (op->repeats < 0) return NULL;
+    const OpRequests *before = &block->requests[op->repeats];
+    const Pattern *p = &block->patterns->pattern[before->fits];
+    if (before->piece != block->piece) return NULL;
+    return (first ^ p->residue) & (p->period - 1) ? NULL : p;
+}
+
+/* Those that repeat this one have its pattern. */
+static inline void note_pattern(const Block *block, const Op *op, const Pattern *p) {
+    OpRequests *requests = &block->requests[op->index];
+    requests->piece = block->piece;
+    requests->fits = (uint16_t)p->known;
+}
+
 /* What shared_lanes does for all lanes of a request that has the pattern of the operation's last
  * one and reads what was written; false if it is not such a request. */
 static bool shared_again(Warp *warp, const Op *op, const u32 base[LANES], unsigned bytes,
                          AccessKind kind, Access *access) {
     const Block *block = warp->block;
     const uint32_t first = base[0] + (uint32_t)op->offset;
-    const Pattern *p = find_shared(&block->pattern[op->index], base, first);
-    uint8_t *mark = marks(block) + first, *at = shared_zero(block) + first;
+    const Pattern *p = repeated(block, op, first);
+    if (!p) {
+        p = find_shared(block, op, base, first);
+        if (p) note_pattern(block, op, p);
+    }
     if (!p || !pattern_in_shared(block, p, first, bytes)) return false;
-    if (kind != ACCESS_STORE && !pattern_written(p, mark, bytes)) return false;
-    if (kind != ACCESS_LOAD) written_mark_lanes(mark, p->distance, bytes);
+    if (kind != ACCESS_STORE && !pattern_readable(block, p, first, bytes)) return false;
+    if (kind != ACCESS_LOAD) written_mark_lanes(shared_marks(block) + first, p->distance, bytes);
     count_request(counter(warp, op), p->units);
-    pattern_access(p, at, kind, access);
+    pattern_access(p, shared_zero(block) + first, kind, access);
     return true;
 }
 
@@ -188,6 +220,15 @@ uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t 
         fault(warp, (int)lane, "0x%llx is no address of shared memory",
               (unsigned long long)address);
     return (uint32_t)address;
+}
+
+void shared_addresses(Warp *warp, const Op *op, int r, uint32_t mask, uint32_t address[LANES]) {
+    const u32 *base = REG(u32, r);
+    if (op->address_width == 4)
+        for (unsigned l = 0; l < LANES; l++)
+            address[l] = mask >> l & 1 ? base[l] + (uint32_t)op->offset : address[l];
+    for (uint32_t left = op->address_width == 4 ? 0 : mask; left; left &= left - 1)
+        address[first_lane(left)] = shared_address(warp, op, r, first_lane(left), op->offset);
 }
 
 /* ---- Global memory --------------------------------------------------------------------------- */
@@ -242,7 +283,7 @@ static void mark(const Allocation *a, uint64_t address, AccessKind kind) {
 
 static void check_each_global(Warp *warp, const Op *op, const uint64_t address[LANES],
                               uint32_t mask, unsigned bytes, AccessKind kind) {
-    const Allocation **range = &warp->block->range[op->index];
+    const Allocation **range = &warp->block->requests[op->index].range;
     for (unsigned l = 0; l < LANES; l++) {
         if (!(mask >> l & 1)) continue;
         if (address[l] & (bytes - 1))
@@ -254,19 +295,16 @@ static void check_each_global(Warp *warp, const Op *op, const uint64_t address[L
     }
 }
 
-/* The sectors of a request that has the pattern. They are those of the last such request if lane 0
- * is still in its sector: either all lanes are whole sectors apart, or the place is the same. */
-static void mark_pattern(Pattern *p, const Allocation *a, uint64_t first, AccessKind kind) {
+/* The sectors of a request that has the pattern. They are those of another such request if lane 0
+ * is in the same sector: either all lanes are whole sectors apart, or the place is the same. */
+static void mark_pattern(const Block *block, const Pattern *p, const Allocation *a, uint64_t first,
+                         AccessKind kind) {
     uint64_t *sectors = kind == ACCESS_LOAD ? a->loaded : a->stored;
-    bool marked = true;
-    if (first / SECTOR_BYTES == p->marked) return;
-    p->marked = first / SECTOR_BYTES;
-    if (!sectors) return;
-    for (uint32_t left = p->leaders; left; left &= left - 1) {
-        const uint64_t address = first + (uint64_t)(int64_t)p->distance[first_lane(left)];
-        marked &= memory_is_marked(sectors, a, address);
-    }
-    for (uint32_t left = marked ? 0 : p->leaders; left; left &= left - 1)
+    const uint64_t which = (uint64_t)p->known << 1 | (kind == ACCESS_LOAD);
+    const uint64_t fact = which << 48 | first / SECTOR_BYTES;
+    if (memo_knows(block->marked, fact)) return;
+    memo_learn(block->marked, fact);
+    for (uint32_t left = sectors ? p->leaders : 0; left; left &= left - 1)
         memory_mark(sectors, a, first + (uint64_t)(int64_t)p->distance[first_lane(left)]);
 }
 
@@ -278,20 +316,24 @@ static bool pattern_in_global(const Pattern *p, const Allocation *a, uint64_t fi
 
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                     unsigned bytes, AccessKind kind) {
-    Pattern *p = &warp->block->pattern[op->index].global;
-    const Allocation *a = warp->block->range[op->index];
+    const Block *block = warp->block;
+    OpRequests *requests = &block->requests[op->index];
+    const Pattern *p = &block->patterns->pattern[requests->global];
+    const Allocation *a = requests->range;
     Units units;
     require_begun(warp, (int)first_lane(mask), address[first_lane(mask)], kind);
     if (mask == ALL_LANES && pattern_fits_global(p, address, address[0]) &&
         pattern_in_global(p, a, address[0], bytes)) {
         units = p->units;
-        mark_pattern(p, a, address[0], kind);
+        mark_pattern(block, p, a, address[0], kind);
     } else {
         check_each_global(warp, op, address, mask, bytes, kind);
         units = global_sectors(address, mask, bytes);
-        if (mask == ALL_LANES) pattern_learn_global(p, address, bytes, units);
+        if (mask == ALL_LANES)
+            requests->global =
+                (uint16_t)pattern_learn_global(block->patterns, address, bytes, units);
     }
-    Record *record = warp->block->record;
+    Record *record = block->record;
     if (record) observe_global(record, warp, address, mask, bytes, units);
     count_request(counter(warp, op), units);
 }
@@ -300,13 +342,18 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
  * one; false if it is not such a request. */
 static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsigned bytes,
                          AccessKind kind, Access *access) {
-    Pattern *p = &warp->block->pattern[op->index].global;
-    const Allocation *a = warp->block->range[op->index];
+    const Block *block = warp->block;
     const uint64_t offset = (uint64_t)(int64_t)op->offset, first = base[0] + offset;
-    if (warp->early || !pattern_fits_global(p, base, first) ||
-        !pattern_in_global(p, a, first, bytes))
-        return false;
-    mark_pattern(p, a, first, kind);
+    const Pattern *p = repeated(block, op, first);
+    const OpRequests *requests = &block->requests[p ? op->repeats : op->index];
+    const Allocation *a = requests->range;
+    if (!p) {
+        p = &block->patterns->pattern[requests->global];
+        if (!pattern_fits_global(p, base, first)) return false;
+        note_pattern(block, op, p);
+    }
+    if (warp->early || !pattern_in_global(p, a, first, bytes)) return false;
+    mark_pattern(block, p, a, first, kind);
     count_request(counter(warp, op), p->units);
     pattern_access(p, (uint8_t *)(uintptr_t)first, kind, access);
     return true;
@@ -389,34 +436,31 @@ static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_t addre
 }
 
 /* Any request. */
-static void access_anew(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
-                        Access *access) {
+static void access_anew(Warp *warp, const Op *op, int r, uint32_t mask, unsigned bytes,
+                        AccessKind kind, Access *access) {
     uint64_t address[LANES];
-    uint32_t low[LANES];
+    uint32_t low[LANES] = {0};
     access->pattern = NULL;
-    if (op->space == SPACE_SHARED && op->address_width == 4) {
-        const u32 *base = REG(u32, r);
-        for (unsigned l = 0; l < LANES; l++) low[l] = base[l] + (uint32_t)op->offset;
-        shared_lanes(warp, op, low, warp->mask, bytes, kind, access);
-        return;
-    }
-    lane_addresses(warp, op, r, address);
     switch ((Space)op->space) {
+    case SPACE_SHARED:
+        shared_addresses(warp, op, r, mask, low);
+        shared_lanes(warp, op, low, mask, bytes, kind, access);
+        return;
     case SPACE_GLOBAL:
-        global_lanes(warp, op, address, warp->mask, bytes, kind, access);
+        lane_addresses(warp, op, r, address);
+        global_lanes(warp, op, address, mask, bytes, kind, access);
         return;
     case SPACE_LOCAL:
-        local_lanes(warp, op, address, warp->mask, bytes, access);
+        lane_addresses(warp, op, r, address);
+        local_lanes(warp, op, address, mask, bytes, access);
         return;
     case SPACE_PARAM:
     case SPACE_CONST:
-        constant_lanes(warp, address, warp->mask, bytes, access);
-        return;
-    case SPACE_SHARED:
-        for (unsigned l = 0; l < LANES; l++) low[l] = (uint32_t)address[l];
-        shared_lanes(warp, op, low, warp->mask, bytes, kind, access);
+        lane_addresses(warp, op, r, address);
+        constant_lanes(warp, address, mask, bytes, access);
         return;
     default:
+        lane_addresses(warp, op, r, address);
         generic_lanes(warp, op, address, bytes, kind, access);
     }
 }
@@ -424,12 +468,13 @@ static void access_anew(Warp *warp, const Op *op, int r, unsigned bytes, AccessK
 void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,
                   Access *access) {
     const Block *block = warp->block;
-    const bool simple = warp->mask == ALL_LANES && !block->race && !block->record;
+    const uint32_t mask = lanes_of(warp, op);
+    const bool simple = mask == ALL_LANES && !block->race && !block->record;
     if (simple && op->space == SPACE_SHARED && op->address_width == 4 &&
         shared_again(warp, op, REG(u32, r), bytes, kind, access))
         return;
     if (simple && op->space == SPACE_GLOBAL && op->address_width == 8 &&
         global_again(warp, op, REG(u64, r), bytes, kind, access))
         return;
-    access_anew(warp, op, r, bytes, kind, access);
+    access_anew(warp, op, r, mask, bytes, kind, access);
 }

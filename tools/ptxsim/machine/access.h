@@ -30,8 +30,7 @@ uint8_t *shared_range(Warp *warp, int lane, uint32_t address, uint32_t bytes, co
 /* Whether all of the addresses are inside and their bytes (as many as an access has) written. */
 bool shared_readable(const Block *block, const uint32_t address[], unsigned count, unsigned bytes);
 
-/* Notes that shared memory is written, or faults if it never was. */
-void shared_mark_written(Block *block, uint32_t address, uint32_t bytes);
+/* Faults if shared memory was never written. */
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes);
 
 /* Faults if the lanes' global memory is outside or misaligned; counts the request and its sectors,
@@ -45,5 +44,8 @@ void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, Access
 /* The shared address that a 4- or 8-byte address operand means in a lane: a shared address, or a
  * generic one in the shared window. Faults if it is neither. */
 uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset);
+
+/* Those of the lanes of `mask`, with op->offset; the others are left alone. */
+void shared_addresses(Warp *warp, const Op *op, int r, uint32_t mask, uint32_t address[LANES]);
 
 #endif

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "decode/kernel.h"
+#include "machine/memory/memo.h"
 #include "machine/memory/memory.h"
 #include "machine/memory/pattern.h"
 #include "machine/memory/race.h"
@@ -63,12 +65,15 @@ typedef struct NamedBarrier {
     uint32_t count;             /* of predicates that were true: bar.red */
 } NamedBarrier;
 
-/* The last requests of an operation. Where addresses are swizzled, a loop has several patterns, and
- * they mostly come in the same order again and again. */
-typedef struct OpPatterns {
-    Pattern shared[SHARED_PATTERNS], global;
-    unsigned current; /* of the shared ones */
-} OpPatterns;
+/* An operation's last requests: in what memory, and numbers of patterns. Where addresses are
+ * swizzled, a loop has several patterns, and they mostly come in the same order again and again. */
+typedef struct OpRequests {
+    const Allocation *range;
+    uint64_t piece; /* Block.piece when it last had a pattern: this one */
+    uint16_t fits;
+    uint16_t shared[SHARED_PATTERNS], global;
+    uint16_t current; /* of the shared ones */
+} OpRequests;
 
 /* How to run: from the environment. */
 typedef struct Settings {
@@ -105,12 +110,15 @@ struct Block {
     uint64_t progress;       /* grows whenever something happens that a waiting warp may wait for */
     InstructionCount *count; /* [kernel->ops] */
     StraightCount *straight; /* [kernel->ops]: of op->straight, not yet in `count` */
-    const Allocation **range; /* [kernel->ops]: what the operation accessed last */
-    OpPatterns *pattern;      /* [kernel->ops]: how */
-    Race *race;               /* NULL: not wanted */
-    struct Record *record;    /* observe.h; NULL: this block is not recorded */
-    jmp_buf escape;           /* fault() ends the block */
-    char report[4096];        /* what fault() has to say */
+    OpRequests *requests;    /* [kernel->ops] */
+    uint64_t piece;          /* grows with each execution of a straight piece, or an operation */
+    Patterns *patterns;      /* of all requests */
+    Memo *readable;          /* patterns at places in shared memory all of which is written */
+    Memo *marked;            /* patterns at places in global memory whose sectors are marked */
+    Race *race;              /* NULL: not wanted */
+    struct Record *record;   /* observe.h; NULL: this block is not recorded */
+    jmp_buf escape;          /* fault() ends the block */
+    char report[4096];       /* what fault() has to say */
 };
 
 /* ---- Faults (report/fault.c) ----------------------------------------------------------------- */
@@ -127,6 +135,15 @@ _Noreturn void fault_deadlock(Block *block);
 /* The host bytes of shared address 0. */
 static inline uint8_t *shared_zero(const Block *block) {
     return (uint8_t *)((uintptr_t)block->shared - SHARED_BASE);
+}
+
+/* The mark of shared address 0: what is written has marks of 0xff. */
+static inline uint8_t *shared_marks(const Block *block) {
+    return (uint8_t *)((uintptr_t)block->written - SHARED_BASE);
+}
+
+static inline void shared_mark_written(const Block *block, uint32_t address, uint32_t bytes) {
+    memset(shared_marks(block) + address, 0xff, bytes);
 }
 
 #endif

@@ -57,24 +57,37 @@ static uint64_t special_value(const Warp *warp, int special, uint32_t lane) {
     }
 }
 
-void constants_fill(Warp *warp) {
-    const Kernel *kernel = warp->block->kernel;
-    for (int32_t i = kernel->function->regs; i < kernel->values; i++) {
-        const Value *v = &kernel->value[i];
-        const size_t bytes = v->bytes == PREDICATE_BYTES ? sizeof(uint32_t) : v->bytes;
-        const unsigned lanes = v->bytes == PREDICATE_BYTES ? 1 : LANES;
-        for (unsigned lane = 0; v->kind == VALUE_CONSTANT && lane < lanes; lane++)
-            memcpy(warp->registers + v->offset + lane * bytes, &v->bits, bytes < 8 ? bytes : 8);
+/* Whether each block of a launch has its own. */
+static bool is_of_block(const Value *v) {
+    return v->kind == VALUE_SPECIAL &&
+           ((v->special >= CTAID && v->special <= CTAID + 2) || v->special == SMID);
+}
+
+static void fill_special(const Warp *warp, const Value *v) {
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint64_t bits = special_value(warp, v->special, lane);
+        memcpy(warp->registers + v->offset + lane * v->bytes, &bits, v->bytes);
     }
 }
 
-void specials_fill(Warp *warp) {
+static void fill_constant(const Warp *warp, const Value *v) {
+    const size_t bytes = v->bytes == PREDICATE_BYTES ? sizeof(uint32_t) : v->bytes;
+    const unsigned lanes = v->bytes == PREDICATE_BYTES ? 1 : LANES;
+    for (unsigned lane = 0; lane < lanes; lane++)
+        memcpy(warp->registers + v->offset + lane * bytes, &v->bits, bytes < 8 ? bytes : 8);
+}
+
+void fill_for_launch(const Warp *warp) {
     const Kernel *kernel = warp->block->kernel;
     for (int32_t i = kernel->function->regs; i < kernel->values; i++) {
         const Value *v = &kernel->value[i];
-        for (uint32_t lane = 0; v->kind == VALUE_SPECIAL && lane < LANES; lane++) {
-            const uint64_t bits = special_value(warp, v->special, lane);
-            memcpy(warp->registers + v->offset + lane * v->bytes, &bits, v->bytes);
-        }
+        if (v->kind == VALUE_CONSTANT) fill_constant(warp, v);
+        if (v->kind == VALUE_SPECIAL) fill_special(warp, v);
     }
+}
+
+void fill_for_block(const Warp *warp) {
+    const Kernel *kernel = warp->block->kernel;
+    for (int32_t i = kernel->function->regs; i < kernel->values; i++)
+        if (is_of_block(&kernel->value[i])) fill_special(warp, &kernel->value[i]);
 }

@@ -4,8 +4,8 @@
 
 #include "machine/block.h"
 
-/* Fills in a warp's constants, for the whole launch, and its special registers, for a block. */
-void constants_fill(Warp *warp);
-void specials_fill(Warp *warp);
+/* Fills in a warp's constants and special registers, and again those that are another block's. */
+void fill_for_launch(const Warp *warp);
+void fill_for_block(const Warp *warp);
 
 #endif

@@ -6,22 +6,34 @@
 #include "machine/lanes.h"
 #include "machine/mbarrier_word.h"
 
+enum { WIDEST_COPY = 16 };
+
 /* ---- cp.async -------------------------------------------------------------------------------- */
 
+/* One lane's bytes, `bytes` of them, and zeros after those that are read. */
+static inline void land(const Block *block, const Copy *copy, unsigned l, unsigned bytes) {
+    uint8_t *to = shared_zero(block) + copy->to[l];
+    const void *from = (const void *)(uintptr_t)copy->from[l];
+    if (copy->read[l] == bytes) {
+        memcpy(to, from, bytes);
+    } else {
+        memset(to, 0, bytes);
+        if (copy->read[l]) memcpy(to, from, copy->read[l]);
+    }
+    shared_mark_written(block, copy->to[l], bytes);
+}
+
 void copy_land(Warp *warp, Copy *copy, uint32_t lanes) {
-    Block *block = warp->block;
     lanes &= copy->pending;
     copy->pending &= ~lanes;
     for (; lanes; lanes &= lanes - 1) {
         const unsigned l = first_lane(lanes);
-        if (!copy->bytes) {
+        if (!copy->bytes)
             mbarrier_arrive_at(warp, (int)l, copy->to[l], 1);
-            continue;
-        }
-        uint8_t *to = shared_zero(block) + copy->to[l];
-        if (copy->read[l]) memcpy(to, (const void *)(uintptr_t)copy->from[l], copy->read[l]);
-        memset(to + copy->read[l], 0, copy->bytes - copy->read[l]);
-        shared_mark_written(block, copy->to[l], copy->bytes);
+        else if (copy->bytes == WIDEST_COPY) /* nearly always: a number that the compiler knows */
+            land(warp->block, copy, l, WIDEST_COPY);
+        else
+            land(warp->block, copy, l, copy->bytes);
     }
 }
 

@@ -19,10 +19,13 @@ enum {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static void *aligned_memory(size_t bytes) {
+    return aligned_alloc(DATA_ALIGNMENT, (bytes / DATA_ALIGNMENT + 1) * DATA_ALIGNMENT);
+}
+
 static void *aligned_zeros(size_t bytes) {
-    const size_t rounded = (bytes / DATA_ALIGNMENT + 1) * DATA_ALIGNMENT;
-    void *memory = aligned_alloc(DATA_ALIGNMENT, rounded);
-    if (memory) memset(memory, 0, rounded);
+    void *memory = aligned_memory(bytes);
+    if (memory) memset(memory, 0, bytes);
     return memory;
 }
 
@@ -33,7 +36,7 @@ static bool new_warp(Block *block, int index) {
     warp->registers = aligned_zeros(block->kernel->register_bytes);
     warp->local = aligned_zeros((size_t)LANES * block->kernel->local_bytes);
     if (!async_new(warp) || !warp->registers || !warp->local) return false;
-    constants_fill(warp);
+    fill_for_launch(warp);
     return true;
 }
 
@@ -50,16 +53,19 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
     block->parameters.start = (uint64_t)(uintptr_t)kernel->parameter;
     block->parameters.end = block->parameters.start + kernel->parameter_bytes;
     block->shared_bytes = kernel->dynamic_offset + dynamic_shared;
-    block->shared = aligned_zeros(block->shared_bytes);
-    block->written = aligned_zeros(block->shared_bytes);
+    block->shared = aligned_memory(block->shared_bytes);
+    block->written = aligned_memory(block->shared_bytes);
     block->warp = calloc((size_t)block->warps, sizeof *block->warp);
     block->loads = calloc(1, sizeof *block->loads);
     block->count = calloc((size_t)kernel->ops, sizeof *block->count);
     block->straight = calloc((size_t)kernel->ops, sizeof *block->straight);
-    block->range = calloc((size_t)kernel->ops, sizeof *block->range);
-    block->pattern = calloc((size_t)kernel->ops, sizeof *block->pattern);
+    block->requests = calloc((size_t)kernel->ops, sizeof *block->requests);
+    block->patterns = aligned_zeros(sizeof *block->patterns);
+    block->readable = aligned_zeros(sizeof *block->readable);
+    block->marked = aligned_zeros(sizeof *block->marked);
     bool complete = block->shared && block->written && block->warp && block->loads &&
-                    block->count && block->straight && block->range && block->pattern;
+                    block->count && block->straight && block->requests && block->patterns &&
+                    block->readable && block->marked;
     for (int i = 0; complete && i < block->warps; i++) complete = new_warp(block, i);
     if (complete && settings->race && block->shared_bytes) {
         block->race = race_new(SHARED_BASE, block->shared_bytes, (unsigned)block->warps,
@@ -86,8 +92,10 @@ void block_free(Block *block) {
     free(block->written);
     free(block->count);
     free(block->straight);
-    free(block->range);
-    free(block->pattern);
+    free(block->requests);
+    free(block->patterns);
+    free(block->readable);
+    free(block->marked);
     free(block);
 }
 
@@ -104,7 +112,7 @@ static void begin_warp(Warp *warp) {
     warp->executed = 0;
     warp->early = warp->block->early;
     warp->stack[0] = (Frame){0, -1, lanes};
-    specials_fill(warp);
+    fill_for_block(warp);
 }
 
 static void begin_block(Block *block, uint64_t index) {
@@ -114,6 +122,7 @@ static void begin_block(Block *block, uint64_t index) {
     block->progress = 0;
     memset(block->barrier, 0, sizeof block->barrier);
     memset(block->written, 0, block->shared_bytes);
+    memset(block->readable, 0, sizeof *block->readable);
     for (int i = 0; i < block->warps; i++) begin_warp(&block->warp[i]);
     async_begin(block);
     if (block->race) race_begin_block(block->race);
@@ -129,6 +138,7 @@ static void execute(Warp *warp, const Op *op) {
         mask &= op->guard_negated ? ~guard : guard;
     }
     warp->mask = mask;
+    warp->block->piece++;
     warp->op = op;
     warp->pc++;
     warp->executed++;
@@ -144,6 +154,7 @@ static void execute(Warp *warp, const Op *op) {
 static void execute_straight(Warp *warp, const Op *op) {
     const Op *end = op + op->straight;
     StraightCount *count = &warp->block->straight[op->index];
+    warp->block->piece++;
     warp->mask = warp->active;
     warp->pc += op->straight;
     warp->executed += (uint64_t)op->straight;

@@ -7,11 +7,15 @@
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
-/* Bytes that a lane reads: operand 2 is the source's size, operand 3 a predicate to ignore it. */
-static unsigned read_bytes(const Warp *warp, const Op *op, unsigned l) {
-    if (op->r[3] >= 0 && (predicate(warp, op->r[3]) >> l & 1) != op->negated) return 0;
-    const uint32_t bytes = op->r[2] >= 0 ? REG(u32, 2)[l] : op->bytes;
-    return bytes < op->bytes ? bytes : op->bytes;
+/* Bytes that lanes read: operand 2 is the source's size, operand 3 a predicate to ignore it. */
+static void find_sizes(const Warp *warp, const Op *op, uint8_t read[LANES]) {
+    const u32 *bytes = op->r[2] >= 0 ? REG(u32, 2) : NULL;
+    uint32_t readers = warp->mask;
+    if (op->r[3] >= 0) readers &= predicate(warp, op->r[3]) ^ (op->negated ? 0 : ALL_LANES);
+    for (unsigned l = 0; l < LANES; l++) {
+        const uint32_t all = bytes && bytes[l] < op->bytes ? bytes[l] : op->bytes;
+        read[l] = (uint8_t)(readers >> l & 1 ? all : 0);
+    }
 }
 
 /* Checks and counts both sides. */
@@ -19,7 +23,7 @@ static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
     uint32_t readers = 0;
     RaceReport report;
     InstructionCount *count = counter(warp, op);
-    EACH_ACTIVE(readers |= (uint32_t)(copy->read[l] != 0) << l);
+    for (unsigned l = 0; l < LANES; l++) readers |= (uint32_t)(copy->read[l] != 0) << l;
     if (readers) global_request(warp, op, copy->from, readers, op->bytes, ACCESS_LOAD);
     const Units units = shared_request(warp, op, copy->to, warp->mask, op->bytes, 0);
     count->second_units += units.actual;
@@ -50,12 +54,10 @@ static void run_copy(Warp *warp, const Op *op) {
     Copy *copy = new_copy(warp);
     const u64 *from = REG(u64, 1);
     copy->bytes = op->bytes;
-    for (unsigned l = 0; l < LANES; l++) {
-        if (!(warp->mask >> l & 1)) continue;
-        copy->to[l] = shared_address(warp, op, 0, l, op->offset);
-        copy->from[l] = from[l] + (uint64_t)(int64_t)op->second_offset;
-        copy->read[l] = (uint8_t)read_bytes(warp, op, l);
-    }
+    shared_addresses(warp, op, 0, warp->mask, copy->to);
+    for (unsigned l = 0; l < LANES; l++)
+        if (warp->mask >> l & 1) copy->from[l] = from[l] + (uint64_t)(int64_t)op->second_offset;
+    find_sizes(warp, op, copy->read);
     check_copy(warp, op, copy);
     finish_if_early(warp, copy);
 }
@@ -70,16 +72,14 @@ static void run_commit(Warp *warp, const Op *op) {
 /* wait_group op->number; -1: everything, committed or not */
 static void run_wait(Warp *warp, const Op *op) {
     CopyQueue *queue = warp->copies;
+    const uint32_t left = (uint32_t)op->number;
     for (int i = 0; i < queue->count; i++) {
         Copy *copy = &queue->copy[i];
         uint32_t lanes = 0;
         if (!copy->bytes) continue; /* an arrival comes when it is waited for at its mbarrier */
-        EACH_ACTIVE({
-            const uint32_t left = op->number < 0 ? 0 : (uint32_t)op->number;
-            const bool over = op->number < 0 || copy->group[l] + left < queue->groups[l];
-            lanes |= (uint32_t)over << l;
-        });
-        copy_land(warp, copy, lanes);
+        for (unsigned l = 0; l < LANES; l++)
+            lanes |= (uint32_t)(copy->group[l] + left < queue->groups[l]) << l;
+        copy_land(warp, copy, op->number < 0 ? warp->mask : warp->mask & lanes);
     }
     copy_drop_landed(queue);
     if (warp->block->race)
@@ -91,7 +91,7 @@ static void run_wait(Warp *warp, const Op *op) {
 static void run_arrive(Warp *warp, const Op *op) {
     Copy *copy = new_copy(warp);
     copy->bytes = 0;
-    EACH_ACTIVE(copy->to[l] = shared_address(warp, op, 0, l, op->offset));
+    shared_addresses(warp, op, 0, warp->mask, copy->to);
     shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
     if (warp->block->race)
         EACH_ACTIVE(

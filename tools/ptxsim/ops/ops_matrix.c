@@ -13,49 +13,25 @@ static void require_whole_warp(Warp *warp, const char *what) {
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
 
-/* Checks and counts the rows of op->elements matrices, whose addresses are in operand r; at[] are
- * their host bytes. */
-static void find_rows(Warp *warp, const Op *op, int r, AccessKind kind, uint8_t *at[LANES]) {
-    const unsigned rows = ROWS_A_MATRIX * op->elements;
-    const uint32_t lanes = rows == LANES ? ALL_LANES : (1u << rows) - 1;
-    uint32_t address[LANES] = {0};
-    InstructionCount *count = counter(warp, op);
-    RaceReport report;
-    for (unsigned l = 0; l < rows; l++) address[l] = shared_address(warp, op, r, l, op->offset);
-    const Units units = shared_request(warp, op, address, lanes, ROW_BYTES, op->elements);
-    const bool good = kind == ACCESS_LOAD && shared_readable(warp->block, address, rows, ROW_BYTES);
-    for (unsigned l = 0; l < rows; l++) {
-        at[l] = shared_zero(warp->block) + address[l];
-        if (kind == ACCESS_STORE)
-            shared_mark_written(warp->block, address[l], ROW_BYTES);
-        else if (!good)
-            shared_require_written(warp, (int)l, address[l], ROW_BYTES);
-    }
-    if (warp->block->race && race_access(warp->block->race, (unsigned)warp->index,
-                                         kind == ACCESS_LOAD ? RACE_READ : RACE_WRITE, lanes,
-                                         address, ROW_BYTES, (uint32_t)op->index, &report))
-        fault_race(warp, &report);
-    count->requests++;
-    count->units += units.actual;
-    count->ideal_units += units.ideal;
-}
-
 static void run_ldmatrix(Warp *warp, const Op *op) {
-    uint8_t *row[LANES];
+    Access access;
+    const uint8_t *row[LANES];
     uint32_t value[4][LANES]; /* an address may be among the registers that are loaded */
     require_whole_warp(warp, "ldmatrix");
-    find_rows(warp, op, op->elements, ACCESS_LOAD, row);
+    access_lanes(warp, op, op->elements, ROW_BYTES, ACCESS_LOAD, &access);
+    const Pattern *p = access.pattern;
+    for (unsigned l = 0; l < LANES; l++) row[l] = p ? access.at[0] + p->distance[l] : access.at[l];
     for (unsigned m = 0; m < op->elements; m++)
-        ldmatrix((const uint8_t *const *)row + ROWS_A_MATRIX * m, op->mode, value[m]);
+        ldmatrix(row + ROWS_A_MATRIX * m, op->mode, value[m]);
     for (unsigned m = 0; m < op->elements; m++) memcpy(REG(u8, m), value[m], sizeof value[m]);
 }
 
 static void run_stmatrix(Warp *warp, const Op *op) {
-    uint8_t *row[LANES];
+    Access access;
     require_whole_warp(warp, "stmatrix");
-    find_rows(warp, op, 0, ACCESS_STORE, row);
+    access_lanes(warp, op, 0, ROW_BYTES, ACCESS_STORE, &access);
     for (unsigned m = 0; m < op->elements; m++)
-        stmatrix(row + ROWS_A_MATRIX * m, op->mode, (const uint32_t *)REG(u32, m + 1));
+        stmatrix(access.at + ROWS_A_MATRIX * m, op->mode, (const uint32_t *)REG(u32, m + 1));
 }
 
 static bool decode_ldstmatrix(Decoder *d) {
@@ -69,6 +45,7 @@ static bool decode_ldstmatrix(Decoder *d) {
     if (which < 0) return false;
     d->op->elements = (uint8_t)(1 << which);
     d->op->mode = take(d, "trans");
+    d->op->space = SPACE_SHARED;
     if (loads) define_vector(d, 4, d->op->elements);
     use_address(d, &d->op->offset);
     if (!loads) use_vector(d, 4, d->op->elements);

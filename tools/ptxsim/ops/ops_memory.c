@@ -5,32 +5,58 @@
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
+/* Lanes' elements at distances from `first`. Vectors are put together in registers: whoever reads
+ * one that was stored in pieces has to wait for the last of them. */
+#define GATHER(type, first) \
+    type each[LANES];       \
+    UNROLL                  \
+    for (unsigned l = 0; l < LANES; l++) memcpy(&each[l], (first) + p->distance[l], sizeof(type))
+#define GATHER_TWICE(type, first)                                 \
+    type each[LANES];                                             \
+    UNROLL                                                        \
+    for (unsigned l = 0; l < LANES / 2; l++) {                    \
+        type element;                                             \
+        memcpy(&element, (first) + p->distance[l], sizeof(type)); \
+        each[l] = each[l + LANES / 2] = element;                  \
+    }
+
 /* Loads: operands are the registers, then the address. One handler for each pair of a type in
- * memory and a type of register; the conversion extends the sign if the memory's type has one. */
+ * memory and a type of register; the conversion extends the sign if the memory's type has one. Of
+ * lanes that are whole words apart, what is narrower comes out of their words. */
 #define LOAD(name, memory, reg)                                                                   \
+    static void name##_pattern(Warp *warp, const Op *op, const Pattern *p, const uint8_t *first,  \
+                               unsigned e) {                                                      \
+        typedef __typeof__((memory)0 + 0u) Word;                                                  \
+        const unsigned skip = sizeof(memory) < sizeof(u32) ? (uintptr_t)first % sizeof(u32) : 0;  \
+        if (p->shape == SHAPE_ROW && op->elements == 1) {                                         \
+            EACH_OF(reg, e, (reg)((const memory *)(const void *)first)[l]);                       \
+        } else if (p->shape == SHAPE_HALVES) {                                                    \
+            memory low, high;                                                                     \
+            memcpy(&low, first, sizeof low);                                                      \
+            memcpy(&high, first + p->distance[LANES - 1], sizeof high);                           \
+            EACH_OF(reg, e, (reg)(l < LANES / 2 ? low : high));                                   \
+        } else if (sizeof(memory) < sizeof(u32) && !p->words) {                                   \
+            GATHER(memory, first);                                                                \
+            EACH_OF(reg, e, (reg)each[l]);                                                        \
+        } else if (p->shape == SHAPE_TWICE) {                                                     \
+            GATHER_TWICE(Word, first - skip);                                                     \
+            EACH_OF(reg, e, (reg)(memory)(each[l] >> 8 * skip));                                  \
+        } else {                                                                                  \
+            GATHER(Word, first - skip);                                                           \
+            EACH_OF(reg, e, (reg)(memory)(each[l] >> 8 * skip));                                  \
+        }                                                                                         \
+    }                                                                                             \
     static void name(Warp *warp, const Op *op) {                                                  \
         Access access;                                                                            \
         access_lanes(warp, op, op->elements, op->elements *(unsigned)sizeof(memory), ACCESS_LOAD, \
                      &access);                                                                    \
-        const Pattern *p = access.pattern;                                                        \
         for (unsigned e = 0; e < op->elements; e++) {                                             \
-            const uint8_t *first = access.at[0] + e * sizeof(memory);                             \
             memory each[LANES];                                                                   \
-            if (p && p->shape == SHAPE_ROW && op->elements == 1) {                                \
-                EACH_OF(reg, e, (reg)((const memory *)(const void *)first)[l]);                   \
+            if (access.pattern) {                                                                 \
+                name##_pattern(warp, op, access.pattern, access.at[0] + e * sizeof(memory), e);   \
                 continue;                                                                         \
             }                                                                                     \
-            if (p && p->shape == SHAPE_HALVES) {                                                  \
-                memory low, high;                                                                 \
-                memcpy(&low, first, sizeof low);                                                  \
-                memcpy(&high, first + p->distance[LANES - 1], sizeof high);                       \
-                EACH_OF(reg, e, (reg)(l < LANES / 2 ? low : high));                               \
-                continue;                                                                         \
-            }                                                                                     \
-            UNROLL                                                                                \
-            for (unsigned l = 0; p && l < LANES; l++)                                             \
-                memcpy(&each[l], first + p->distance[l], sizeof(memory));                         \
-            for (unsigned l = 0; !p && l < LANES; l++)                                            \
+            for (unsigned l = 0; l < LANES; l++)                                                  \
                 memcpy(&each[l], access.at[l] + e * sizeof(memory), sizeof(memory));              \
             EACH_OF(reg, e, (reg)each[l]);                                                        \
         }                                                                                         \

@@ -33,13 +33,26 @@ static WgmmaTile b_tile(const Op *op, uint64_t descriptor) {
                        (op->mode & TRANSPOSE_B) != 0};
 }
 
+/* The tile as a number, which no pattern of lanes has: those are below 2^63. */
+static uint64_t tile_fact(const WgmmaTile *tile) {
+    const WgmmaDescriptor *d = &tile->descriptor;
+    const uint64_t shape = tile->first / 8 | tile->rows << 3 | (unsigned)tile->transposed << 12;
+    return 1ull << 63 | shape << 44 | (uint64_t)d->swizzle << 42 |
+           (uint64_t)d->stride_offset / 16 << 28 | (uint64_t)d->leading_offset / 16 << 14 |
+           d->address / 16;
+}
+
 /* All of the tile is inside shared memory and written. */
 static void check_tile(Warp *warp, const WgmmaTile *tile, const char *what) {
     uint32_t address[WGMMA_MAX_CHUNKS];
     if (tile->descriptor.base_offset)
         fault(warp, -1, "matrix descriptors with a base offset are not supported");
+    if (memo_knows(warp->block->readable, tile_fact(tile))) return;
     const unsigned chunks = wgmma_chunks(tile, address);
-    if (shared_readable(warp->block, address, chunks, CHUNK_BYTES)) return;
+    if (shared_readable(warp->block, address, chunks, CHUNK_BYTES)) {
+        memo_learn(warp->block->readable, tile_fact(tile));
+        return;
+    }
     for (unsigned i = 0; i < chunks; i++) {
         shared_range(warp, -1, address[i], CHUNK_BYTES, what);
         shared_require_written(warp, -1, address[i], CHUNK_BYTES);

@@ -15,7 +15,7 @@
 /* The kernel's counters after its run. */
 typedef struct PtxRun {
     LaunchStatus status;
-    uint64_t divergent, executions, lanes;
+    uint64_t divergent, executions, lanes, units;
     char error[512]; /* why it could not be run at all */
 } PtxRun;
 
@@ -27,6 +27,7 @@ static void add_counters(const Kernel *kernel, PtxRun *run) {
         run->divergent += kernel->count[i].divergent;
         run->executions += kernel->count[i].executions;
         run->lanes += kernel->count[i].lanes;
+        run->units += kernel->count[i].units;
         if (executed && kernel->count[i].lanes) fprintf(executed, "%.*s\n", text.length, text.at);
     }
     if (executed) fclose(executed);
@@ -53,7 +54,7 @@ __attribute__((unused)) static PtxRun run_ptx_grid(const char *text, uint32_t bl
                                                    uint32_t threads, void *data, size_t bytes) {
     const LaunchShape shape = {{blocks, 1, 1}, {threads, 1, 1}, 0, false};
     void *memory = memory_allocate(bytes);
-    if (!memory) return (PtxRun){LAUNCH_NO_MEMORY, 0, 0, 0, "out of memory"};
+    if (!memory) return (PtxRun){LAUNCH_NO_MEMORY, 0, 0, 0, 0, "out of memory"};
     memcpy(memory, data, bytes);
     const PtxRun run = run_ptx_shape(text, &shape, memory);
     memcpy(data, memory, bytes);

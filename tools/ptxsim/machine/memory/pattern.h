@@ -9,23 +9,31 @@
 
 #include "machine/memory/banks.h"
 
-/* Lanes 0 to 15 access the same bytes and so do the others; or each those after the last lane's. */
-typedef enum Shape { SHAPE_ANY, SHAPE_HALVES, SHAPE_ROW } Shape;
+/* Lanes 0 to 15 access the same bytes and so do the others; or lanes 16 to 31 the same as lanes 0
+ * to 15; or each those after the last lane's. */
+typedef enum Shape { SHAPE_ANY, SHAPE_HALVES, SHAPE_TWICE, SHAPE_ROW } Shape;
 
 /* A request of all 32 lanes. */
 typedef struct Pattern {
-    bool known;
-    Shape shape;
-    uint32_t period;      /* a power of two: a multiple of it further on, the cost is the same */
-    uint32_t residue;     /* address of lane 0, modulo the period */
-    int32_t distance[32]; /* from lane 0 */
-    int32_t lowest;       /* of the distances */
-    uint32_t span;        /* bytes from the lowest lane's first to the highest lane's last */
+    _Alignas(64) int32_t distance[32]; /* from lane 0 */
+    uint32_t known;   /* its number in the list, from 1; 0: it is nothing to compare with */
+    uint32_t period;  /* a power of two: a multiple of it further on, the cost is the same */
+    uint32_t residue; /* address of lane 0, modulo the period */
+    int32_t lowest;   /* of the distances */
+    uint32_t span;    /* bytes from the lowest lane's first to the highest lane's last */
     uint32_t leaders; /* lanes that no earlier lane shares its sector with; some too many, rarely */
-    uint64_t marked;  /* the last request whose sectors were marked, by the sector of its lane 0: */
-                      /* the next one may well stay inside the same sectors; 0: none was */
+    Shape shape;
+    uint32_t words; /* lanes are whole 4-byte words apart */
     Units units;
 } Pattern;
+
+/* The patterns of all operations that a block executes. There are few: most operations of a loop
+ * have the same. */
+enum { MAX_PATTERNS = 256 };
+typedef struct Patterns {
+    Pattern pattern[MAX_PATTERNS]; /* the first one is not known */
+    unsigned count;                /* of the others */
+} Patterns;
 
 /* Whether these addresses are the pattern at another place. They may all be off by an offset: the
  * first lane's address with it is `first`. */
@@ -46,10 +54,11 @@ static inline bool pattern_fits_global(const Pattern *pattern, const uint64_t ad
     return differs == 0;
 }
 
-/* Remembers a request of `bytes` a lane that cost `units`, if it is not too wide. */
-void pattern_learn_shared(Pattern *pattern, const uint32_t address[32], unsigned bytes,
-                          Units units);
-void pattern_learn_global(Pattern *pattern, const uint64_t address[32], unsigned bytes,
-                          Units units);
+/* The number of the pattern of a request of `bytes` a lane that cost `units`; 0 if it is too wide,
+ * or the list is full. */
+unsigned pattern_learn_shared(Patterns *patterns, const uint32_t address[32], unsigned bytes,
+                              Units units);
+unsigned pattern_learn_global(Patterns *patterns, const uint64_t address[32], unsigned bytes,
+                              Units units);
 
 #endif

@@ -38,5 +38,14 @@ bool written_lanes(const uint8_t *mark, const int32_t distance[LANES], unsigned 
 }
 
 void written_mark_lanes(uint8_t *mark, const int32_t distance[LANES], unsigned bytes) {
-    for (unsigned l = 0; l < LANES; l++) memset(mark + distance[l], 0xff, bytes);
+    switch (bytes) { /* numbers that the compiler knows */
+    case 4:
+        for (unsigned l = 0; l < LANES; l++) memset(mark + distance[l], 0xff, 4);
+        return;
+    case 16:
+        for (unsigned l = 0; l < LANES; l++) memset(mark + distance[l], 0xff, 16);
+        return;
+    default:
+        for (unsigned l = 0; l < LANES; l++) memset(mark + distance[l], 0xff, bytes);
+    }
 }

@@ -1,11 +1,23 @@
 /* What is remembered of a request, and which requests it fits. Catches: lanes that are kept at a
  * wrong distance, a span that is measured from elsewhere, a pattern that fits addresses that are
- * not it or that is too wide to be one, a lane whose sector nobody counts. */
+ * not it or that is too wide to be one, a lane whose sector nobody counts, patterns that are taken
+ * for each other. */
 #include "machine/memory/pattern.h"
+
+#include <string.h>
+
 #include "test/tap.h"
 
 enum { LANES = 32 };
 static const Units units = {7, 5};
+static Patterns patterns; /* of a test */
+
+static const Pattern *learn_shared(const uint32_t address[LANES], unsigned bytes) {
+    return &patterns.pattern[pattern_learn_shared(&patterns, address, bytes, units)];
+}
+static const Pattern *learn_global(const uint64_t address[LANES], unsigned bytes) {
+    return &patterns.pattern[pattern_learn_global(&patterns, address, bytes, units)];
+}
 
 /* Lane l is l * step + extra * (l == which) behind `first`. */
 static void set(uint64_t address[LANES], uint64_t first, int64_t step, int which, int64_t extra) {
@@ -20,13 +32,10 @@ static void narrow(const uint64_t address[LANES], uint32_t low[LANES]) {
 /* A request of `bytes` per lane: what is remembered, in both memories. */
 static void learns(const char *name, const uint64_t address[LANES], unsigned bytes, int lowest,
                    unsigned span, Shape shape) {
-    Pattern pattern[2] = {0};
     uint32_t low[LANES];
     narrow(address, low);
-    pattern_learn_shared(&pattern[0], low, bytes, units);
-    pattern_learn_global(&pattern[1], address, bytes, units);
     for (int i = 0; i < 2; i++) {
-        const Pattern *p = &pattern[i];
+        const Pattern *p = i ? learn_global(address, bytes) : learn_shared(low, bytes);
         int wrong = 0;
         for (int l = 0; l < LANES; l++) wrong += p->distance[l] != (int64_t)(address[l] - *address);
         ok(p->known && !wrong, "%s, %s: distances (%d wrong)", i ? "global" : "shared", name,
@@ -55,6 +64,48 @@ static void test_learn(void) {
     learns("two halves", address, 4, 0, 68, SHAPE_HALVES);
     for (int l = 0; l < LANES; l++) address[l] = 4096 + (l < 16 ? 64u : 0u);
     learns("the second half first", address, 4, -64, 68, SHAPE_HALVES);
+    for (int l = 0; l < LANES; l++) address[l] = 4096 + (uint64_t)l % 16 * 260;
+    learns("the second half as the first", address, 2, 0, 15 * 260 + 2, SHAPE_TWICE);
+    address[31] += 2;
+    learns("but for the last lane", address, 2, 0, 15 * 260 + 4, SHAPE_ANY);
+}
+
+/* What is narrower than a word may be read with it where lanes are whole words apart. */
+static void test_words(void) {
+    uint64_t address[LANES];
+    for (int step = 2; step <= 8; step += 2) {
+        set(address, 4098, step, 0, 0);
+        const Pattern *p = learn_global(address, 2);
+        ok(p->words == (step % 4 == 0), "lanes that are %d bytes apart", step);
+    }
+    set(address, 4096, 4, 31, 2);
+    ok(!learn_global(address, 2)->words, "but for one");
+}
+
+/* Equal patterns are one, wherever they were; a list that is full learns nothing, and forgets
+ * nothing. */
+static void test_list(void) {
+    uint64_t address[LANES];
+    unsigned number[MAX_PATTERNS], wrong = 0;
+    memset(&patterns, 0, sizeof patterns);
+    for (unsigned i = 0; i < MAX_PATTERNS; i++) {
+        set(address, 4096, 32, 31, 32 * (int64_t)i);
+        number[i] = pattern_learn_global(&patterns, address, 4, units);
+        wrong += number[i] != (i + 1 < MAX_PATTERNS ? i + 1 : 0);
+    }
+    ok(!wrong, "%d patterns have numbers, the next one has none (%u wrong)", MAX_PATTERNS - 1,
+       wrong);
+    for (unsigned i = 0; i < MAX_PATTERNS; i++) {
+        set(address, 8192, 32, 31, 32 * (int64_t)i);
+        wrong += pattern_learn_global(&patterns, address, 4, units) != number[i];
+    }
+    ok(!wrong, "at another place they have the same (%u wrong)", wrong);
+    set(address, 4096, 32, 0, 0);
+    const Units dearer = {8, 5};
+    ok(pattern_learn_global(&patterns, address, 4, dearer) != number[0] &&
+           pattern_learn_global(&patterns, address, 8, units) != number[0],
+       "what costs more, or is wider, is another one");
+    memset(&patterns, 0, sizeof patterns);
 }
 
 /* The same request `by` bytes on, and one with a lane elsewhere. */
@@ -66,31 +117,29 @@ static void test_fits(void) {
     } cases[] = {{4, 4, 1, 32},   {2, 2, 4, 32}, {1, 1, 4, 32},
                  {16, 16, 1, 32}, {4, 32, 1, 1}, {4, 48, 1, 32}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Pattern pattern[2] = {0};
         uint64_t address[LANES];
         uint32_t low[LANES];
         int wrong = 0;
         set(address, 4096, cases[i].step, 0, 0);
         narrow(address, low);
-        ok(!pattern_fits_shared(&pattern[0], low, 4096) &&
-               !pattern_fits_global(&pattern[1], address, 4096),
-           "nothing fits what was never learned");
-        pattern_learn_shared(&pattern[0], low, cases[i].bytes, units);
-        pattern_learn_global(&pattern[1], address, cases[i].bytes, units);
+        ok(!pattern_fits_shared(patterns.pattern, low, 4096) &&
+               !pattern_fits_global(patterns.pattern, address, 4096),
+           "nothing fits the first of the list");
+        const Pattern *shared = learn_shared(low, cases[i].bytes);
+        const Pattern *global = learn_global(address, cases[i].bytes);
         for (unsigned by = 0; by < 130; by++) {
             set(address, 4096 + by, cases[i].step, 0, 0);
             narrow(address, low);
-            wrong += pattern_fits_shared(&pattern[0], low, low[0]) != (by % cases[i].shared == 0);
-            wrong +=
-                pattern_fits_global(&pattern[1], address, *address) != (by % cases[i].global == 0);
+            wrong += pattern_fits_shared(shared, low, low[0]) != (by % cases[i].shared == 0);
+            wrong += pattern_fits_global(global, address, *address) != (by % cases[i].global == 0);
         }
         ok(!wrong, "%u bytes, %d apart: it fits where its cost is the same (%d wrong)",
            cases[i].bytes, cases[i].step, wrong);
         for (int l = 0; l < LANES; l++) {
             set(address, 4096, cases[i].step, l, 256);
             narrow(address, low);
-            wrong += pattern_fits_shared(&pattern[0], low, 4096);
-            wrong += pattern_fits_global(&pattern[1], address, 4096);
+            wrong += pattern_fits_shared(shared, low, 4096);
+            wrong += pattern_fits_global(global, address, 4096);
         }
         ok(!wrong, "and no lane may be elsewhere (%d wrong)", wrong);
     }
@@ -105,20 +154,18 @@ static void test_wide(void) {
                  {INT32_MIN / 2 + 1, true}, {INT32_MIN / 2, false},
                  {(int64_t)1 << 32, false}, {-((int64_t)1 << 40), false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Pattern pattern = {.known = !cases[i].known};
         uint64_t address[LANES];
         set(address, (uint64_t)1 << 44, 0, 9, cases[i].extra);
-        pattern_learn_global(&pattern, address, 4, units);
-        ok(pattern.known == cases[i].known, "a lane %lld bytes away is %s",
-           (long long)cases[i].extra, cases[i].known ? "kept" : "too far");
+        ok((pattern_learn_global(&patterns, address, 4, units) != 0) == cases[i].known,
+           "a lane %lld bytes away is %s", (long long)cases[i].extra,
+           cases[i].known ? "kept" : "too far");
     }
 }
 
 /* The lanes that are asked for their sectors have all of the sectors between them. */
 static void leads(const char *name, const uint64_t address[LANES], uint32_t leaders) {
-    Pattern pattern = {0};
-    pattern_learn_global(&pattern, address, 4, units);
-    ok(pattern.leaders == leaders, "%s: lanes %08x (%08x)", name, leaders, pattern.leaders);
+    const uint32_t found = learn_global(address, 4)->leaders;
+    ok(found == leaders, "%s: lanes %08x (%08x)", name, leaders, found);
 }
 
 static void test_leaders(void) {
@@ -137,6 +184,8 @@ static void test_leaders(void) {
 
 int main(void) {
     test_learn();
+    test_words();
+    test_list();
     test_fits();
     test_wide();
     test_leaders();

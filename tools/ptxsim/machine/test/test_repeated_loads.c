@@ -1,6 +1,7 @@
 /* Loads of a loop, whose requests have the pattern of the one before at another place: the values
  * that they give, and what they must refuse only when it is there. Catches: a lane that gets
- * another one's bytes, a request that is believed because the last one was good. */
+ * another one's bytes, a request that is believed because the last one was good, or because an
+ * earlier one of the same address register was. */
 #include <stdint.h>
 
 #include "test/run_ptx.h"
@@ -50,11 +51,19 @@ static const Transfer transfers[] = {
     {16, MOVE("v2.u64", "{%d4, %d5}")},
 };
 
+static PtxRun run_text(const char *body, int filled, int step) {
+    char code[sizeof text + 512];
+    snprintf(code, sizeof code, text, filled, body, step, step);
+    return run_ptx(code, LANES, &device, sizeof device);
+}
+
+static LaunchStatus run_body(const char *body, int filled, int step) {
+    return run_text(body, filled, step).status;
+}
+
 static LaunchStatus run(const Transfer *t, bool global, int filled, int step) {
-    char code[sizeof text + 256];
     for (size_t i = 0; i < SHARED; i++) device.bytes[i] = (uint8_t)(i * 167 + (i >> 8) * 29 + 1);
-    snprintf(code, sizeof code, text, filled, global ? t->global : t->shared, step, step);
-    return run_ptx(code, LANES, &device, sizeof device).status;
+    return run_body(global ? t->global : t->shared, filled, step);
 }
 
 static const char *const shapes[] = {"all the same", "the same in each half", "a row", "two rows",
@@ -114,7 +123,137 @@ static void test_outside(const Transfer *t, unsigned shape, bool global) {
        global ? "global" : "shared", t->bytes, shapes[shape]);
 }
 
+/* ---- Several loads at the same addresses, but for their offsets ------------------------------ */
+
+enum { SHARED_BEGIN = 1024, WORDS = SHARED / 4, ROUND_STEP = 20 };
+
+static uint32_t word(uint32_t address) {
+    uint32_t value;
+    memcpy(&value, device.bytes + address - SHARED_BEGIN, sizeof value);
+    return value;
+}
+
+/* Words are the addresses of others, three times as far apart. */
+static void fill_addresses(void) {
+    for (uint32_t i = 0; i < WORDS; i++) {
+        const uint32_t address = SHARED_BEGIN + i % (WORDS / 3) * 12;
+        memcpy(device.bytes + 4 * i, &address, sizeof address);
+    }
+    for (uint32_t l = 0; l < LANES; l++) device.offset[l] = (l * 13 + 7) % LANES * 12;
+}
+
+/* What `body` stores for the lanes in all rounds. It may write their address register, but leaves
+ * it as it was. */
+static void check_piece(const char *name, const char *body,
+                        void (*expect)(uint32_t address, uint32_t lane, unsigned round,
+                                       uint32_t value[4])) {
+    unsigned wrong = 0;
+    fill_addresses();
+    const LaunchStatus status = run_body(body, SHARED, ROUND_STEP);
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t address = SHARED_BEGIN + device.offset[l];
+        for (unsigned i = 0; i < ROUNDS; i++, address += ROUND_STEP) {
+            uint32_t value[4];
+            expect(address, l, i, value);
+            wrong += memcmp(device.loaded[i][l], value, sizeof value) != 0;
+        }
+    }
+    ok(status == LAUNCH_OK && !wrong, "%s: the values (%u are wrong)", name, wrong);
+}
+
+static void at_offsets(uint32_t address, uint32_t lane, unsigned round, uint32_t value[4]) {
+    (void)round;
+    (void)lane;
+    for (uint32_t i = 0; i < 4; i++) value[i] = word(address + 4 * i);
+}
+
+static void further_apart(uint32_t address, uint32_t lane, unsigned round, uint32_t value[4]) {
+    (void)round;
+    value[0] = word(address);
+    value[1] = word(address + 8 * lane + 4);
+    value[2] = word(address + 8 * lane);
+    value[3] = word(address + 8 * lane + 8);
+}
+
+static void address_loaded(uint32_t address, uint32_t lane, unsigned round, uint32_t value[4]) {
+    (void)round;
+    (void)lane;
+    value[0] = word(address);
+    value[1] = word(word(address + 4));
+    value[2] = word(word(address + 4) + 4);
+    value[3] = address;
+}
+
+static void apart_in_the_last(uint32_t address, uint32_t lane, unsigned round, uint32_t value[4]) {
+    const uint32_t moved = address + (round == ROUNDS - 1 ? 8 * lane : 0);
+    value[0] = word(moved);
+    value[1] = word(moved + 4);
+    value[2] = value[3] = 0;
+}
+
+#define STORE_FOUR "st.global.v4.u32 [%d7+128], {%r7, %r8, %r3, %r4};"
+static void test_pieces(void) {
+    check_piece("loads at offsets",
+                "ld.shared.u32 %r7, [%r6];\nld.shared.u32 %r8, [%r6+4];\n"
+                "ld.shared.u32 %r3, [%r6+8];\nld.shared.u32 %r4, [%r6+12];\n" STORE_FOUR,
+                at_offsets);
+    check_piece("the lanes move apart in between",
+                "ld.shared.u32 %r7, [%r6];\nmad.lo.u32 %r6, %r1, 8, %r6;\n"
+                "ld.shared.u32 %r8, [%r6+4];\nld.shared.u32 %r3, [%r6];\n"
+                "ld.shared.u32 %r4, [%r6+8];\nmad.lo.u32 %r6, %r1, -8, %r6;\n" STORE_FOUR,
+                further_apart);
+    check_piece("a load overwrites its own address",
+                "mov.u32 %r4, %r6;\nld.shared.u32 %r7, [%r6];\nld.shared.u32 %r6, [%r6+4];\n"
+                "ld.shared.u32 %r8, [%r6];\nld.shared.u32 %r3, [%r6+4];\n"
+                "mov.u32 %r6, %r4;\n" STORE_FOUR,
+                address_loaded);
+    check_piece("the lanes move apart before the last round",
+                "mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nld.shared.u32 %r7, [%r6];\n"
+                "ld.shared.u32 %r8, [%r6+4];\n" STORE_FOUR
+                "\nshr.u32 %r3, %r5, 1;\nmul.lo.u32 %r3, %r3, %r1;\n"
+                "mad.lo.u32 %r6, %r3, 8, %r6;\n",
+                apart_in_the_last);
+}
+
+/* The second of two loads, alone, is at what was never written, or beyond the end. */
+static void test_second_refused(void) {
+    static const char body[] = "ld.shared.u32 %r7, [%r6];\nld.shared.u32 %r8, [%r6+512];\n";
+    static const struct {
+        int filled, offset;
+        const char *name;
+    } cases[] = {{4096, 4096 - 512, "never written"}, {SHARED, SHARED - 512, "beyond the end"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        LaunchStatus status[2];
+        for (int more = 0; more < 2; more++) {
+            fill_addresses();
+            for (uint32_t l = 0; l < LANES; l++)
+                device.offset[l] =
+                    (uint32_t)(cases[i].offset - 4 * ((int)l + 1) - 3 * 64 + 4 * more);
+            status[more] = run_body(body, cases[i].filled, 64);
+        }
+        ok(status[0] == LAUNCH_OK && status[1] == LAUNCH_FAULT, "of two loads the second is %s",
+           cases[i].name);
+    }
+}
+
+/* A row from the middle of a sector costs a sector more, with the same register or another. */
+static void test_second_cost(void) {
+    PtxRun run[2];
+    fill_addresses();
+    for (uint32_t l = 0; l < LANES; l++) device.offset[l] = 4 * l;
+    run[0] =
+        run_text("ld.global.u32 %r7, [%d6+8192];\nld.global.u32 %r8, [%d6+8196];\n", SHARED, 32);
+    run[1] = run_text("ld.global.u32 %r7, [%d6+8192];\nadd.u64 %d4, %d6, 4;\n"
+                      "ld.global.u32 %r8, [%d4+8192];\n",
+                      SHARED, 32);
+    ok(run[0].units == run[1].units, "the second of two loads costs %d sectors more (%lld)", ROUNDS,
+       (long long)(run[0].units - run[1].units) + ROUNDS);
+}
+
 int main(void) {
+    test_second_cost();
+    test_pieces();
+    test_second_refused();
     for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++)
         for (unsigned shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
             for (int global = 0; global < 2; global++) {
