@@ -15,6 +15,7 @@ static void cases(void) {
     int valid = 0, small = 0, edges = 0, odd = 0, grouped = 0, lopsided = 0, scaled = 0, strong = 0;
     double kinds[INITS] = {0};
     bool variants[8] = {false}, inits[INITS] = {false}, groups[16] = {false};
+    int beside[3] = {0}; /* lengths one below, at and one above a multiple of 16 */
     bool batches[8] = {false}, kv_heads[8] = {false}, with_lse = false, without_lse = false;
     for (uint64_t n = 0; n < CASES; n++) {
         const TrialSetup setup = fuzz_case(7, n, &any, limits);
@@ -23,6 +24,7 @@ static void cases(void) {
         Error error;
         valid += problem_check(p, &error) && setup.runs == 2;
         small += (double)s->batch * s->heads * s->seq_q * s->seq_kv * p->d <= limits.work;
+        for (int i = 0; i < 3; i++) beside[i] += s->seq_kv > 14 && (s->seq_kv + 1) % 16 == i;
         edges += is_edge(s->seq_q) || is_edge(s->seq_kv);
         odd += s->seq_q % 16 != 0 && s->seq_kv % 16 != 0;
         grouped += s->heads > s->kv_heads;
@@ -40,6 +42,8 @@ static void cases(void) {
     is_int(valid, CASES, "every case is a valid problem");
     is_int(small, CASES, "and within the limit of work");
     ok(edges > CASES / 2 && edges < CASES, "edges in more than half of them: %d", edges);
+    for (int i = 0; i < 3; i++)
+        ok(beside[i] > CASES / 9, "%d beside a multiple of 16: %d", i - 1, beside[i]);
     ok(odd > CASES / 4, "two ragged lengths: %d", odd);
     ok(grouped > CASES / 4 && grouped < CASES, "grouped heads: %d", grouped);
     ok(lopsided > CASES / 20, "tiny against long: %d", lopsided);

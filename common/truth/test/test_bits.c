@@ -27,10 +27,11 @@ int main(void) {
 
     O[ELEMENTS - 1] = 0x3c00;
     O[5 * 64 + 7] = 0x3c01;
+    other_O[5 * 64 + 7] = 0x4000;
     ok(!bits_equal(&problem, &first, &again, 100, &error), "two elements");
     is_text(error.text,
             "run 100 differs from run 1 in 2 elements of O, first in batch 0 head 1 row 2 column "
-            "7: 0 was 1.0009766",
+            "7: 2 was 1.0009766",
             "the first of them");
     return done_testing();
 }
