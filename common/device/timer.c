@@ -76,17 +76,20 @@ static double now_ms(void) {
     return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
 }
 
-/* The milliseconds of the device, and of the host until the launch returned, while the device was
- * busy with the flush. */
-static bool time_launch(const Timer *t, const Stage *stage, float *ms, float *host, Error *error) {
-    const cudaStream_t stream = device_stream();
-    if (!CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, stream), error) ||
-        !CUDA_OK(cudaEventRecord(t->start, stream), error))
-        return false;
+/* A launch, and the milliseconds of the host until it returned. */
+static bool begin(const Timer *t, const Stage *stage, float *host, Error *error) {
     const double began = now_ms();
     if (!launch_begin(stage, t->problem, t->tensors, t->workspace, t->device, error)) return false;
     *host = (float)(now_ms() - began);
-    return CUDA_OK(cudaEventRecord(t->stop, stream), error) && launch_end(t->device, error) &&
+    return true;
+}
+
+/* The milliseconds of the device, and of the host while the device was busy with the flush. */
+static bool time_launch(const Timer *t, const Stage *stage, float *ms, float *host, Error *error) {
+    const cudaStream_t stream = device_stream();
+    return CUDA_OK(cudaMemsetAsync(t->flush.data, 0, t->flush.bytes, stream), error) &&
+           CUDA_OK(cudaEventRecord(t->start, stream), error) && begin(t, stage, host, error) &&
+           CUDA_OK(cudaEventRecord(t->stop, stream), error) && launch_end(t->device, error) &&
            CUDA_OK(cudaEventElapsedTime(ms, t->start, t->stop), error);
 }
 

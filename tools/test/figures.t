@@ -144,7 +144,7 @@ for description, pattern, source in [
          constant(grid, "COMBINATIONS")),
         ("variants", r"batch and heads, (\d+) variants", variants),
         ("lengths without a GPU", r"\| (\d+) lengths; copies that land", small),
-        ("cases of the small grid", r"small grid twice for every stage \((\d+) cases", small_grid),
+        ("cases of the small grid", r"small grid for every stage \((\d+) cases", small_grid),
         ("cases of repeat", r"\| (\d+) cases per stage, each 100 times",
          variants * constant(repeat, "SHAPES")),
         ("planted bugs", r"(\d+) kernels with one planted bug each", bugs),
