@@ -22,6 +22,7 @@ void report_foot(FILE *out, const Device *device);
 /* One JSON object on one line; what is absent is null. max_error and tolerance are those of O in
  * one row, rms_error that over all checked rows (check.h). regime: of a bench (regimes.h).
  * gb_s: 10^9 bytes a second if Q, K, V, O and LSE move once; hbm_share: of the memory's peak.
+ * host_us: until attention_launch returned, median; null if back to back.
  * sustained: seconds of running back to back, from `began` to `ended`, and ms_median and ms_min are
  * both the mean; null if repetitions ran one at a time. */
 void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result);
