@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# The scripts in Turkish, where numbers have a comma and I is no capital i: their own tests once
-# more. Catches: a number cut at its comma, a name in letters that nobody has.
+# The scripts where numbers have a comma (German) and where I is no capital i (Turkish): their own
+# tests once more under both. Catches: a number cut at its comma, a name in letters that nobody has.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 tests=(tools/bench/test/bench.t tools/tune/test/tune.t tools/ladder/test/ladder.t)
-language=tr_TR.UTF-8
+languages=(de_DE tr_TR)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# It warns, and then exits with 1, of characters that the machine's tables lack.
-localedef -i "${language%.*}" -f UTF-8 "$work/$language" >/dev/null 2>&1
-[ -e "$work/$language/LC_NUMERIC" ] ||
-    { echo "1..0 # SKIP the locales of this machine cannot be built"; exit 0; }
+for language in "${languages[@]}"; do
+    # It warns, and then exits with 1, of characters that the machine's tables lack.
+    localedef -i "$language" -f UTF-8 "$work/$language.UTF-8" >/dev/null 2>&1
+    [ -e "$work/$language.UTF-8/LC_NUMERIC" ] ||
+        { echo "1..0 # SKIP the locales of this machine cannot be built"; exit 0; }
+done
 export LOCPATH=$work
 
 number=0
@@ -24,17 +26,19 @@ ok() { # ok STATUS DESCRIPTION
     bad=1
 }
 
-# The locale is what it is called, or the rest says nothing.
-LC_ALL=$language bash -c 'printf "%.1f" 1,5' >"$work/log" 2>&1 && grep -qx 1,5 "$work/log"
-ok $? "a comma is a decimal point in Turkish"
-LC_ALL=$language bash -c 'x=i && [ "${x^}" != I ]' >"$work/log" 2>&1
-ok $? "and I is no capital i"
+# The locales are what they are called, or the rest says nothing.
+LC_ALL=de_DE.UTF-8 bash -c 'printf "%.1f" 1,5' >"$work/log" 2>&1 && grep -qx 1,5 "$work/log"
+ok $? "a comma is a decimal point in German"
+LC_ALL=tr_TR.UTF-8 bash -c 'x=i && [ "${x^}" != I ]' >"$work/log" 2>&1
+ok $? "I is no capital i in Turkish"
 
-for test in "${tests[@]}"; do
-    LC_ALL=$language "$test" >"$work/log" 2>&1
-    code=$?
-    [ $code -eq 0 ] && ! grep -q '^not ok' "$work/log"
-    ok $? "$test in Turkish"
+for language in "${languages[@]}"; do
+    for test in "${tests[@]}"; do
+        LC_ALL=$language.UTF-8 "$test" >"$work/log" 2>&1
+        code=$?
+        [ $code -eq 0 ] && ! grep -q '^not ok' "$work/log"
+        ok $? "$test in $language"
+    done
 done
 echo "1..$number"
 exit $bad
