@@ -1,5 +1,6 @@
 #include "cli/fuzz.h"
 
+#include "base/clock.h"
 #include "base/generator.h"
 #include "base/progress.h"
 #include "cli/cases.h"
@@ -191,15 +192,9 @@ static void shrink_failure(const Cases *cases, const TrialSetup *setup, const Re
     cases_print_failure(cases, &smallest, &failure.result);
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 int fuzz_command(const Options *options, const Device *device) {
     const uint64_t seed = options->seed_given ? options->seed : (uint64_t)time(NULL);
-    const double started = now();
+    const double started = clock_seconds();
     Cases cases;
     Error error;
     if (!options_no_shape(options, "fuzz", &error)) return error_exit(&error);
@@ -208,12 +203,12 @@ int fuzz_command(const Options *options, const Device *device) {
     cases.failed = shrink_failure;
     fprintf(cases.text, "fuzz     SEED=%llu SECONDS=%d\n", (unsigned long long)seed,
             options->seconds);
-    for (uint64_t n = 0; cases_go_on(&cases) && now() - started < options->seconds; n++) {
+    for (uint64_t n = 0; cases_go_on(&cases) && clock_seconds() - started < options->seconds; n++) {
         const TrialSetup setup =
             fuzz_case(seed, n, options, device->simulated ? simulated : on_gpu);
         if (!cases_try(&cases, &setup, &error)) return error_exit(&error);
-        progress("fuzz: %llu cases, %.0f s of %d", (unsigned long long)n + 1, now() - started,
-                 options->seconds);
+        progress("fuzz: %llu cases, %.0f s of %d", (unsigned long long)n + 1,
+                 clock_seconds() - started, options->seconds);
     }
     return cases_end(&cases);
 }

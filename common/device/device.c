@@ -1,5 +1,6 @@
 #include "device/device.h"
 
+#include "base/clock.h"
 #include "device/counters.h"
 
 #include <stdio.h>
@@ -103,17 +104,11 @@ bool device_memory_free(size_t *bytes, Error *error) {
     return CUDA_OK(cudaMemGetInfo(bytes, &total), error);
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Waits for one stream. */
 static bool wait_for(cudaStream_t which, const Device *device, Error *error) {
-    const double started = now();
+    const double started = clock_seconds();
     while (cudaStreamQuery(which) == cudaErrorNotReady) {
-        const double waited = now() - started;
+        const double waited = clock_seconds() - started;
         if (waited > device->limit) {
             lost = true;
             return error_set(error, STATUS_FAIL,

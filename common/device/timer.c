@@ -1,5 +1,6 @@
 #include "device/timer.h"
 
+#include "base/clock.h"
 #include "base/generator.h"
 #include "device/stage_launch.h"
 
@@ -70,17 +71,11 @@ typedef struct Timer {
     Buffer flush;
 } Timer;
 
-static double now_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
-}
-
 /* A launch, and the milliseconds of the host until it returned. */
 static bool begin(const Timer *t, const Stage *stage, float *host, Error *error) {
-    const double began = now_ms();
+    const double began = clock_seconds();
     if (!launch_begin(stage, t->problem, t->tensors, t->workspace, t->device, error)) return false;
-    *host = (float)(now_ms() - began);
+    *host = (float)(1e3 * (clock_seconds() - began));
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SET_MS = 7 }; /* of a memset in a stream, such as the flush of L2 */
@@ -26,6 +27,7 @@ static cudaError_t sticky; /* a fault that every call reports until the device i
 static cudaError_t last;   /* what cudaGetLastError returns */
 static double clock_ms;    /* how long the device has worked so far */
 static double launch_ms = 60;
+static long answer_ns;              /* of the host, for each cudaStreamQuery */
 static size_t least_set = SIZE_MAX; /* bytes */
 static char history[1 << 16];       /* see fake_history */
 static size_t noted;
@@ -73,6 +75,8 @@ void fake_forget(void) {
 size_t fake_least_set(void) { return least_set; }
 
 void fake_launch_takes(double ms) { launch_ms = ms; }
+
+void fake_answer_takes(long nanoseconds) { answer_ns = nanoseconds; }
 
 void fake_launch(void) {
     fake_note('l');
@@ -203,6 +207,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 /* What was asked of the default stream is under way until somebody has asked once. */
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     const bool busy = hung || (!stream && default_busy);
+    if (answer_ns) nanosleep(&(struct timespec){.tv_nsec = answer_ns}, NULL);
     if (!stream) default_busy = false;
     return answer(busy ? cudaErrorNotReady : cudaSuccess);
 }

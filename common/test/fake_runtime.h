@@ -20,6 +20,9 @@ void fake_hang(void);
 void fake_launch(void);
 void fake_launch_takes(double ms);
 
+/* How long the host waits for each answer whether a stream is done, from now on. */
+void fake_answer_takes(long nanoseconds);
+
 /* What the device was asked for since fake_forget, a letter each: m memory set in a stream, e an
  * event, l a launch, and what the test notes itself. */
 const char *fake_history(void);

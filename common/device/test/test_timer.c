@@ -131,6 +131,10 @@ static void one_at_a_time(void) {
     host_needs[1] = 0;
     ok(times[1].host >= 20 && times[1].host < 60 && times[1].median == 70 && times[0].host < 5,
        "or needs 20 ms for it, which are not the device's");
+    fake_answer_takes(20000000);
+    run(1, 60, 0, (Timing){.reps = 3}, 1 << 20);
+    fake_answer_takes(0);
+    ok(times[0].host < 5, "the wait for the device is not in it");
     run(1, 60, 60, (Timing){.reps = 1}, (size_t)150 << 20);
     ok(fake_least_set() == (size_t)300 << 20, "twice L2, if it is large");
     is_text(fake_history(), "meAlepmeAlea", "one launch to warm up if it takes 50 ms");

@@ -6,7 +6,7 @@
 # read beside the same pages (look.sh).
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL
 # shellcheck source=tools/page/test/browser.sh
 . tools/page/test/browser.sh
 # shellcheck source=tools/page/test/look.sh
