@@ -2,8 +2,9 @@
 // Idea:     blocks that stay. One block per SM takes query tiles until none is left. Q comes a tile
 //           ahead, the first Q K^T of the next tile is issued with the last P V of this one, and O
 //           leaves by TMA under the next tile. Which tile comes when decides how much of K and V
-//           is found in L2, and how long the last SMs work alone. Where there are too few tiles
-//           for the SMs, heads with the same keys share a tile, and its keys are cut into pieces.
+//           is found in L2, and how long the last SMs work alone. Heads with the same keys are one
+//           head with more rows. The host plans how many rows a tile has, and into how many pieces
+//           its keys are cut where tiles are few; merge, launched early, puts the pieces together.
 // Before:   every block of stage 15 begins and ends with idle tensor cores, and the last blocks
 //           leave SMs without work.
 // Look for: one block per SM in the launch; an ATOMG, the next Q K^T and UTMASTG inside the loop.
@@ -27,7 +28,8 @@ typedef __half element;
 constexpr int D = HEAD_DIM;
 constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers per block, 64 query rows each
 constexpr int BC = 128;                          // keys per tile
-constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_THREADS = 128;
+constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_WARPS = 16;
+constexpr int AT_ONCE = 8; // pieces of a row that a warp of merge reads at the same time
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -46,7 +48,6 @@ constexpr int TILES = 4;                // pieces of work known to the block
 constexpr int FEW = 3;                  // key tiles, see near_end
 constexpr int L2_BYTES = 32 << 20;      // for keys and values: about half of L2
 constexpr int MAX_GROUP = 32;           // heads; with more, all begin with keys not in L2 yet
-constexpr int MAX_SLOTS = 8;            // query heads per tile, 16 rows each at least
 constexpr int Q_BYTES = 64 * D * sizeof(element); // of a warpgroup
 constexpr int TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYTES; // Q twice, O
@@ -54,19 +55,19 @@ constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYT
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 // The number of keys that query `row` sees: columns 0 .. visible - 1.
-static __device__ int visible_keys(const AttentionProblem &p, int row) {
+static __host__ __device__ int visible_keys(const AttentionProblem &p, int row) {
     return CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
 }
 
-// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator, or over a warp.
-template <int LANES = ROW_LANES> static __device__ float row_sum(float value) {
-    for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
+// Sum and maximum over the ROW_LANES lanes that share a row of an accumulator.
+static __device__ float row_sum(float value) {
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
         value += __shfl_xor_sync(0xffffffff, value, lanes);
     return value;
 }
 
-template <int LANES = ROW_LANES> static __device__ float row_max(float value) {
-    for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
+static __device__ float row_max(float value) {
+    for (int lanes = ROW_LANES / 2; lanes > 0; lanes /= 2)
         value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes));
     return value;
 }
@@ -83,21 +84,38 @@ APPROX(exp2_approx, "ex2")
 APPROX(log2_approx, "lg2")
 APPROX(reciprocal_approx, "rcp")
 
-// The work, as the host divides it. A query tile has `slots` query heads that share a KV head.
+// The work, as the host divides it. The query heads that share a KV head may be one head: row r of
+// it is query r % seq_q.
 typedef struct Plan {
-    int slots, rows; // rows per slot
-    int row_tiles;   // per head
-    int sharing;     // query heads per KV head
-    int kv_slots;    // query tiles side by side per KV head
-    int heads;       // of all KV heads
-    int group;       // of these, whose tiles are taken together
-    int pieces;      // per query tile: its keys are shared out where there are few tiles
+    int rows;       // of a head
+    int heads;      // of the batch
+    int sharing;    // heads per KV head
+    int warpgroups; // of consumers: a query tile has 64 rows for each
+    int row_tiles;  // per head
+    int group;      // heads whose tiles are taken together
+    int pieces;     // per query tile: its keys are shared out where there are few tiles
 } Plan;
 
-// A piece of work: keys of the tiles begin .. last for rows first_row .. first_row + rows - 1 of
-// query heads head .. head + heads - 1 (of batch * heads).
+// The query of a row. Only PIECES may be of heads that are one and have a mask: % takes time.
+template <bool PIECES> static __device__ int query_of(const AttentionProblem &p, int row) {
+    return PIECES ? row % p.seq_q : row;
+}
+
+// The fewest and the most keys that one of `rows` rows sees, from `row` on.
+template <bool PIECES>
+static __device__ int least_visible(const AttentionProblem &p, int row, int rows) {
+    const int query = query_of<PIECES>(p, row);
+    return visible_keys(p, PIECES && query + rows > p.seq_q ? 0 : query);
+}
+
+template <bool PIECES>
+static __device__ int most_visible(const AttentionProblem &p, int row, int rows) {
+    return visible_keys(p, min(query_of<PIECES>(p, row) + rows, p.seq_q) - 1);
+}
+
+// A piece of work: keys of the tiles begin .. last for a tile of rows of a head.
 typedef struct Tile {
-    int head, heads, first_row;
+    int head, first_row;
     int kv;          // KV head (of batch * kv_heads)
     int begin, last; // first keys of its first and last key tiles; rows without keys have one tile,
                      // masked as a whole. `last` is negative: there is no work
@@ -106,29 +124,21 @@ typedef struct Tile {
 
 // Piece of work number `index` in the order in which they are taken: `group` heads, in a group from
 // the last rows, which see most keys in a causal problem, to the first.
+template <bool PIECES>
 static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int index) {
-    Tile t = {0, 0, 0, 0, 0, -1, index};
+    const int BR = 64 * plan.warpgroups;
+    Tile t = {0, 0, 0, 0, -1, index};
     const int tile = index / plan.pieces, piece = index % plan.pieces;
     if (tile >= plan.row_tiles * plan.heads) return t;
     const int first = tile / (plan.row_tiles * plan.group) * plan.group;
     const int heads = min(plan.group, plan.heads - first), rest = tile - first * plan.row_tiles;
-    const int row_tile = rest / heads, head = first + rest - row_tile * heads;
-    t.kv = head / plan.kv_slots;
-    const int slot = (head - t.kv * plan.kv_slots) * plan.slots;
-    t.head = t.kv * plan.sharing + slot;
-    t.heads = min(plan.slots, plan.sharing - slot);
-    t.first_row = (plan.row_tiles - 1 - row_tile) * plan.rows;
-    const int key_tiles = max(ceil_div(visible_keys(p, t.first_row + plan.rows - 1), BC), 1);
+    const int row_tile = rest / heads;
+    t.head = first + rest - row_tile * heads;
+    t.kv = t.head / plan.sharing;
+    t.first_row = (plan.row_tiles - 1 - row_tile) * BR;
+    const int key_tiles = max(ceil_div(most_visible<PIECES>(p, t.first_row, BR), BC), 1);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
-    return t;
-}
-
-// The part of a tile that a warp has: rows from `row` on of the head in its slot. Beyond the end if
-// there is no such head.
-static __device__ Tile part_of(const AttentionProblem &p, Tile t, int slot, int row) {
-    t.head += slot;
-    t.first_row = slot < t.heads ? t.first_row + row : p.seq_q;
     return t;
 }
 
@@ -373,12 +383,12 @@ static __device__ void load_tile(unsigned char *buffers, const CUtensorMap *map,
     tma_load(buffers + n % N * bytes, map, &ring.full[n % N], row, head);
 }
 
-// S_ij = Q_i K_j^T   [64, BC] per warpgroup; a step is 32 bytes to the right, or a panel
-static __device__ void product_QK(float (&S_ij)[BC / 8][4], uint64_t Q_at, uint64_t K_at) {
+// S_ij = Q_i K_j^T   [64, BC] per warpgroup; a step is 32 bytes to the right, or a panel of BR rows
+// or of BC keys
+static __device__ void product_QK(float (&S_ij)[BC / 8][4], uint64_t Q_at, uint64_t K_at, int BR) {
     wgmma_fence();
     for (int k = 0; k < D; k += 16)
-        wgmma_m64nNk16_ss(S_ij,
-                          Q_at + (k / PANEL * MAX_WARPGROUPS * 64 * PANEL_ROW + k % PANEL * 2) / 16,
+        wgmma_m64nNk16_ss(S_ij, Q_at + (k / PANEL * BR * PANEL_ROW + k % PANEL * 2) / 16,
                           K_at + (k / PANEL * BC * PANEL_ROW + k % PANEL * 2) / 16, k > 0);
     wgmma_commit_group();
 }
@@ -407,11 +417,12 @@ static __device__ void clear_rows(Rows &rows) {
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
+template <bool PIECES>
 static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
                             int lane) {
     for (int h = 0; h < 2; h++) {
-        const int visible =
-            visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
+        const int query = query_of<PIECES>(p, row + h * 8 + lane / ROW_LANES);
+        const int visible = visible_keys(p, query) - j - lane % ROW_LANES * 2;
         for (int n = 0; n < BC / 8; n++)
             for (int e = 0; e < 2; e++)
                 if (n * 8 + e >= visible) S_ij[n][2 * h + e] = -CUDART_INF_F;
@@ -495,17 +506,17 @@ static __device__ int same(int value) { return __shfl_sync(0xffffffff, value, 0)
 // The warp's 16 rows begin at `row` of the tile. Predicates, not branches: wgmma is under way, and
 // the warp must not look divergent to ptxas.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
-                                   const AttentionProblem &p, const Tile &t, int row, int lane) {
+                                   const Plan &plan, const Tile &t, int row, int lane) {
     const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
     for (int h = 0; h < 2; h++) {
         const float l = sum[h];
         const int query = t.first_row + row + h * 8 + lane / ROW_LANES;
         const float value = l == 0 ? -CUDART_INF_F : LN_2 * (rows.cm_i[h] + log2_approx(l));
-        const int wanted = LSE && lane % ROW_LANES == 0 && query < p.seq_q;
+        const int wanted = LSE && lane % ROW_LANES == 0 && query < plan.rows;
         inverse[h] = reciprocal_approx(l == 0 ? CUDART_INF_F : l);
         asm volatile(
             "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
-            "@wanted st.global.f32 [%0], %1;\n}" ::"l"(&LSE[(size_t)t.head * p.seq_q + query]),
+            "@wanted st.global.f32 [%0], %1;\n}" ::"l"(&LSE[(size_t)t.head * plan.rows + query]),
             "f"(value), "r"(wanted)
             : "memory");
     }
@@ -549,14 +560,15 @@ static __device__ void wait_for_launch_before() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// What finish_rows and store_O do for a piece; the warp's 16 rows begin at `row` of `parts`.
+// What finish_rows and store_O do for a piece; the warp's 16 rows begin at `row` of the head and at
+// `part` of `parts`.
 static __device__ void store_part(const Parts &parts, const Rows &rows,
-                                  const float (&O_i)[D / 8][4], const AttentionProblem &p,
-                                  const Tile &t, size_t row, int lane) {
+                                  const float (&O_i)[D / 8][4], const Plan &plan, int row,
+                                  size_t part, int lane) {
     const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
     for (int h = 0; h < 2; h++) {
-        const size_t at = row + h * 8 + lane / ROW_LANES;
-        if (t.first_row + h * 8 + lane / ROW_LANES >= p.seq_q) continue;
+        const size_t at = part + h * 8 + lane / ROW_LANES;
+        if (row + h * 8 + lane / ROW_LANES >= plan.rows) continue;
         if (lane % ROW_LANES == 0) parts.rows[at] = make_float2(rows.cm_i[h], sum[h]);
         for (int n = 0; n < D / 8; n++)
             *(float2 *)&parts.O[at * D + n * 8 + lane % ROW_LANES * 2] =
@@ -564,53 +576,67 @@ static __device__ void store_part(const Parts &parts, const Rows &rows,
     }
 }
 
-// O and LSE from the pieces of each tile: a warp per row, by the rule that merges key tiles.
-static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, int BR,
-                             AttentionProblem p) {
-    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
-    const int tile = row / BR;
-    const Tile t =
-        part_of(p, tile_of(p, plan, tile * plan.pieces), row % BR / plan.rows, row % plan.rows);
-    wait_for_launch_before(); // RAW: parts
-    if (t.last < 0 || t.first_row >= p.seq_q) return;
-    const size_t first = (size_t)tile * plan.pieces * BR + row % BR;
-    float cm = -CUDART_MAX_NORMAL_F, l = 0;
-    for (int i = lane; i < plan.pieces; i += 32) cm = fmaxf(cm, parts.rows[first + i * BR].x);
-    cm = row_max<32>(cm);
-    float2 O_i[D / 64] = {};                                // columns 2 lane, 2 lane + 1 of each 64
-    for (int begin = 0; begin < plan.pieces; begin += 32) { // a piece per lane
-        const int pieces = min(plan.pieces - begin, 32);
-        const float2 rows =
-            lane < pieces ? parts.rows[first + (begin + lane) * BR] : make_float2(cm, 0);
-        const float scale = exp2_approx(rows.x - cm);
-        l += scale * rows.y;
-#pragma unroll 8
-        for (int i = 0; i < pieces; i++) {
-            const float scale_i = __shfl_sync(0xffffffff, scale, i);
-            const float *part = &parts.O[(first + (begin + i) * BR) * D + lane * 2];
-            for (int n = 0; n < D / 64; n++) {
-                const float2 columns = *(const float2 *)&part[n * 64];
-                O_i[n].x += scale_i * columns.x;
-                O_i[n].y += scale_i * columns.y;
-            }
-        }
-    }
-    l = row_sum<32>(l);
-    const float inverse = l == 0 ? 0 : reciprocal_approx(l);
-    const size_t query = (size_t)t.head * p.seq_q + t.first_row;
-    for (int n = 0; n < D / 64; n++)
-        *(unsigned *)&O[query * D + n * 64 + lane * 2] =
-            pack(O_i[n].x * inverse, O_i[n].y * inverse);
-    if (LSE && lane == 0) LSE[query] = l == 0 ? -CUDART_INF_F : LN_2 * (cm + log2_approx(l));
+// A lane's columns of a row in merge.
+typedef struct __align__(D / 8) Columns {
+    float of[D / 32];
+}
+Columns;
+
+// Adds a part of a row, by the rule that merges key tiles; `rows` is cm_i, l_i.
+static __device__ void add_part(float2 &rows, Columns &O_i, const float2 &part_rows,
+                                const Columns &part_O) {
+    const float cm = fmaxf(rows.x, part_rows.x);
+    const float scale = exp2_approx(rows.x - cm), part_scale = exp2_approx(part_rows.x - cm);
+    rows = make_float2(cm, rows.y * scale + part_rows.y * part_scale);
+    for (int e = 0; e < D / 32; e++) O_i.of[e] = O_i.of[e] * scale + part_O.of[e] * part_scale;
 }
 
-template <bool PIECES> // whether there are more than one per query tile
+// O and LSE from the pieces of each tile. A block has blockDim.z rows, whose pieces are shared out
+// to blockDim.y warps each.
+static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, AttentionProblem p) {
+    __shared__ float2 srows[MERGE_WARPS];
+    __shared__ Columns sO[MERGE_WARPS][32];
+    const int lane = threadIdx.x, warp = threadIdx.z * blockDim.y + threadIdx.y;
+    const int BR = 64 * plan.warpgroups, index = blockIdx.x * blockDim.z + threadIdx.z;
+    const int tile = index / BR, in_tile = index % BR;
+    const Tile t = tile_of<true>(p, plan, tile * plan.pieces);
+    const bool there = t.last >= 0 && t.first_row + in_tile < plan.rows;
+    float2 rows = make_float2(-CUDART_MAX_NORMAL_F, 0);
+    Columns O_i = {{0}};
+    wait_for_launch_before(); // RAW: parts
+    for (int i = threadIdx.y * AT_ONCE; there && i < plan.pieces; i += blockDim.y * AT_ONCE) {
+        float2 part_rows[AT_ONCE];
+        Columns part_O[AT_ONCE];
+        const int count = min(plan.pieces - i, AT_ONCE);
+        for (int n = 0; n < AT_ONCE; n++) {
+            if (n >= count) break;
+            const size_t at = ((size_t)tile * plan.pieces + i + n) * BR + in_tile;
+            part_rows[n] = parts.rows[at];
+            part_O[n] = ((const Columns *)&parts.O[at * D])[lane];
+        }
+        for (int n = 0; n < AT_ONCE; n++)
+            if (n < count) add_part(rows, O_i, part_rows[n], part_O[n]);
+    }
+    srows[warp] = rows;
+    sO[warp][lane] = O_i;
+    __syncthreads(); // RAW: srows, sO
+    if (threadIdx.y > 0 || !there) return;
+    for (int n = 1; n < blockDim.y; n++) add_part(rows, O_i, srows[warp + n], sO[warp + n][lane]);
+    const float l = rows.y, inverse = l == 0 ? 0 : reciprocal_approx(l);
+    const size_t query = (size_t)t.head * plan.rows + t.first_row + in_tile;
+    for (int e = 0; e < D / 32; e += 2)
+        *(unsigned *)&O[query * D + lane * (D / 32) + e] =
+            pack(O_i.of[e] * inverse, O_i.of[e + 1] * inverse);
+    if (LSE && lane == 0) LSE[query] = l == 0 ? -CUDART_INF_F : LN_2 * (rows.x + log2_approx(l));
+}
+
+template <bool PIECES> // whether tiles leave them to merge
 static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
-    const __grid_constant__ CUtensorMap Q, // [batch, heads, seq_q, D]
+    const __grid_constant__ CUtensorMap Q, // [heads, rows, D] of the plan
     const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
     const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
-    const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
-    float *LSE,                            // [batch, heads, seq_q]
+    const __grid_constant__ CUtensorMap O, // [heads, rows, D]
+    float *LSE,                            // [heads, rows]
     Parts parts,                           // of PIECES
     int *next, // pieces of work taken beyond the first of each block; NULL: there are none
     Plan plan, AttentionProblem p) {
@@ -630,9 +656,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
 
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
     const int warpgroup = warp / 4, warp_row = warp * 16;
-    const int slot = warp_row / plan.rows, slot_row = warp_row % plan.rows;
-    const int group_row = warpgroup * 64 % plan.rows;
 
+    const bool takes_work = threadIdx.x == WARPGROUPS * 128; // a thread of the producer
     if (threadIdx.x == 0) {
         ring_init(ring_Q, 4 * WARPGROUPS);
         ring_init(ring_K, 4 * WARPGROUPS);
@@ -641,31 +666,34 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         mbarrier_init(&near_end, 1);
         fence_mbarrier_init();
     }
+    if (takes_work) tiles[0] = tile_of<PIECES>(p, plan, blockIdx.x);
     if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
-    __syncthreads();                 // RAW: the barriers
+    __syncthreads();                 // RAW: the barriers, tiles[0]
+    if (takes_work) {                // the first Q and K: nothing hides the time that they take
+        load_tile(sQ, &Q, ring_Q, 0, WARPGROUPS * Q_BYTES, tiles[0].first_row, tiles[0].head);
+        load_tile(sK, &K, ring_K, 0, TILE_BYTES, tiles[0].last, tiles[0].kv);
+        mbarrier_arrive(&ring_tile.full[0], 0);
+    }
 
     // ---- Producer: one thread takes work and asks for Q, another asks for K and V and must not
     // wait in line with Q. The next piece is taken when few keys of this one are left, and Q of the
     // one before is done with: taken earlier, it would be missing in other blocks.
     if (warpgroup == WARPGROUPS) {
         setmaxnreg_dec();
-        if (threadIdx.x % 128 == 0) {
-            int index = blockIdx.x;
+        if (takes_work) {
 #pragma unroll 1
-            for (unsigned n = 0; true; n++) {
+            for (unsigned n = 1; true; n++) {
                 wait_empty(ring_Q, n);
                 wait_empty(ring_tile, n);
-                if (n > 0) {
-                    mbarrier_wait(&near_end, (n - 1) % 2);
-                    index = next ? atomicAdd(next, 1) + gridDim.x : INT_MAX;
-                }
-                const Tile t = tiles[n % TILES] = tile_of(p, plan, index);
+                mbarrier_wait(&near_end, (n - 1) % 2);
+                const int index = next ? atomicAdd(next, 1) + gridDim.x : INT_MAX;
+                const Tile t = tiles[n % TILES] = tile_of<PIECES>(p, plan, index);
                 mbarrier_arrive(&ring_tile.full[n % TILES], 0);
                 if (t.last < 0) break;
                 load_tile(sQ, &Q, ring_Q, n, WARPGROUPS * Q_BYTES, t.first_row, t.head);
             }
         } else if (threadIdx.x % 128 == 32) {
-            unsigned step_K = 0, step_V = 0; // uses of the rings
+            unsigned step_K = 1, step_V = 0; // uses of the rings
 #pragma unroll 1
             for (unsigned n = 0; true; n++) {
                 wait_full(ring_tile, n);
@@ -675,7 +703,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
 #pragma unroll 1
                 for (int j = t.last + BC; j >= t.begin; j -= BC) { // K is one tile ahead of V
                     if (j == min(t.begin + FEW * BC, t.last + BC)) mbarrier_arrive(&near_end, 0);
-                    if (j > t.begin) load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, t.kv);
+                    if (j > t.begin && (n > 0 || j <= t.last))
+                        load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, t.kv);
                     if (j <= t.last) load_tile(sV, &V, ring_V, step_V++, TILE_BYTES, j, t.kv);
                 }
             }
@@ -697,21 +726,24 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     unsigned packed_P[BC / 16][4];
     clear_rows(rows);
     if (warpgroup == 0) give_turn(0);
-    // The warp's part of piece n of this block, and where in `parts` it begins.
-    auto part = [&](unsigned n) { return part_of(p, tiles[n % TILES], slot, slot_row); };
-    auto part_row = [&](unsigned n) { return (size_t)tiles[n % TILES].index * BR + warp_row; };
+    // Piece n of this block, where its part of the warp begins in `parts`, and its rows' fewest
+    // keys.
+    auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
+    auto part_row = [&](unsigned n) { return (size_t)piece(n).index * BR + warp_row; };
+    auto seen_by_all = [&](unsigned n) {
+        return same(least_visible<PIECES>(p, piece(n).first_row + warpgroup * 64, 64));
+    };
 
     // The first Q K^T, under which nothing can hide
     wait_full(ring_tile, 0); // RAW: tiles
-    int first_row = same(tiles[0].first_row), last = same(tiles[0].last), j = last;
-    int begin = PIECES ? same(tiles[0].begin) : 0;
+    int seen = seen_by_all(0), last = same(piece(0).last), j = last;
+    int begin = PIECES ? same(piece(0).begin) : 0;
     wait_full(ring_Q, 0); // RAW: sQ
     wait_full(ring_K, 0); // RAW: sK of the last tile
-    product_QK(S_ij, Q_at, K_at);
+    product_QK(S_ij, Q_at, K_at, BR);
     wgmma_wait_group<0>(S_ij);
     release(ring_K, 0, lane);
-    if (j + BC > visible_keys(p, first_row + group_row))
-        mask(S_ij, p, first_row + slot_row, j, lane);
+    if (j + BC > seen) mask<PIECES>(S_ij, p, piece(0).first_row + warp_row, j, lane);
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
     if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
@@ -735,11 +767,11 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
             }
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
-                last = same(tiles[(n + 1) % TILES].last);
+                last = same(piece(n + 1).last);
                 if (last < 0) break;
                 n++;
-                first_row = same(tiles[n % TILES].first_row);
-                if (PIECES) begin = same(tiles[n % TILES].begin);
+                seen = seen_by_all(n);
+                if (PIECES) begin = same(piece(n).begin);
                 wait_full(ring_Q, n); // RAW: sQ
             }
             wait_full(ring_K, step + 1); // RAW: sK of the next tile
@@ -751,12 +783,12 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         // S_ij = Q_i K_j^T of the next tile, O_i = O_i + P_ij V_j of this one   [64, BC], [64, D]
         wait_for_turn(warpgroup);
         product_QK(S_ij, Q_at + n % 2 * (WARPGROUPS * Q_BYTES / 16),
-                   K_at + (step + 1) % DEPTH * (TILE_BYTES / 16));
+                   K_at + (step + 1) % DEPTH * (TILE_BYTES / 16), BR);
         if (KEEP_P) pack_P(packed_P, P_ij, 0, BC);
         product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
         give_turn(warpgroup + 1 == WARPGROUPS ? 0 : warpgroup + 1);
 
-        const bool crossed = j + BC > visible_keys(p, first_row + group_row);
+        const bool crossed = j + BC > seen;
         wgmma_wait_group<1>(S_ij);
         release(ring_K, step + 1, lane);
         if (end || crossed) { // one branch, not two
@@ -765,10 +797,10 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
                 if (PIECES)
                     done = rows;
                 else
-                    finish_rows(inverse, rows, LSE, p, part(n - 1), 0, lane);
+                    finish_rows(inverse, rows, LSE, plan, piece(n - 1), warp_row, lane);
                 clear_rows(rows);
             }
-            if (crossed) mask(S_ij, p, first_row + slot_row, j, lane);
+            if (crossed) mask<PIECES>(S_ij, p, piece(n).first_row + warp_row, j, lane);
             if (end || unseen(rows)) update_maxima(rows, S_ij, c, 0, BC);
         }
         sum[0] = sum[1] = 0;
@@ -783,10 +815,11 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         if (!KEEP_P) pack_P(packed_P, P_ij, UNDER_PV, BC);
         if (end) {
             if (PIECES)
-                store_part(parts, done, O_i, p, part(n - 1), part_row(n - 1), lane);
+                store_part(parts, done, O_i, plan, piece(n - 1).first_row + warp_row,
+                           part_row(n - 1), lane);
             else
-                store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, part(n - 1), 0,
-                        lane);
+                store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, piece(n - 1),
+                        warp_row, lane);
             mbarrier_arrive(&ring_tile.empty[(n - 1) % TILES], 0); // every thread has read it
             clear(O_i);
         }
@@ -796,49 +829,73 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     if (KEEP_P) pack_P(packed_P, P_ij, 0, BC);
     wait_full(ring_V, step); // RAW: sV of the first tile
     product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
-    if (!PIECES) finish_rows(inverse, rows, LSE, p, part(n), 0, lane);
+    if (!PIECES) finish_rows(inverse, rows, LSE, plan, piece(n), warp_row, lane);
     wgmma_wait_group<0>(O_i);
     if (PIECES)
-        store_part(parts, rows, O_i, p, part(n), part_row(n), lane);
+        store_part(parts, rows, O_i, plan, piece(n).first_row + warp_row, part_row(n), lane);
     else
-        store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, part(n), 0, lane);
+        store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, piece(n), warp_row, lane);
     tma_store_wait();
 }
 
 const AttentionKernel attention_kernels[] = {
     {"flash_fwd", (const void *)flash_fwd<false>, MAX_THREADS, SHARED_BYTES},
     {"flash_fwd_pieces", (const void *)flash_fwd<true>, MAX_THREADS, SHARED_BYTES},
-    {"merge", (const void *)merge, MERGE_THREADS, 0},
+    {"merge", (const void *)merge, MERGE_WARPS * 32, 0},
     {NULL, NULL, 0, 0}};
 
-// Consumer warpgroups: short causal problems waste less of tiles of 128 rows than of 192.
-static int warpgroups_for(const AttentionProblem *p) {
-    return (CAUSAL && p->seq_q <= 2048) || p->seq_q <= 128 ? 2 : MAX_WARPGROUPS;
+// Whether tiles leave pieces to merge, be it one.
+static bool leaves_pieces(const AttentionProblem *p, const Plan *plan) {
+    return plan->pieces > 1 || (CAUSAL && plan->rows > p->seq_q);
 }
 
-// Time in units of a key tile if each query tile is cut into `pieces`: a piece costs more for its
-// start and its end, about two, or four if it leaves its part in memory; the merging about four.
-static int cost(int tiles, int key_tiles, int pieces, int blocks) {
-    const int ends = pieces > 1 ? 4 : 2, merging = pieces > 1 ? 4 : 0;
-    return ceil_div(tiles * pieces, blocks) * (ceil_div(key_tiles, pieces) + ends) + merging;
+// What a key tile takes in a block of so many consumer warpgroups: together they hide more.
+constexpr int TIME[] = {0, D == 128 ? 10 : 11, 16, 22};
+
+// What a plan takes. A query tile costs two key tiles more for its start and its end, or four if it
+// leaves pieces; merge about four.
+static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
+    const bool merged = leaves_pieces(p, plan);
+    const int ends = merged ? 4 : 2, merging = merged ? 4 : 0;
+    const long long longest = ceil_div(ceil_div(p->seq_kv, BC), plan->pieces) + ends;
+    long long key_tiles = longest * ceil_div(plan->row_tiles * plan->heads * plan->pieces, blocks);
+    if (CAUSAL && !merged) { // the longest come first, and the others fill the gaps
+        long long all = 0;
+        for (int rows = 1; rows <= plan->row_tiles; rows++)
+            all += ceil_div(visible_keys(*p, rows * 64 * plan->warpgroups - 1), BC) + ends;
+        key_tiles = max(longest, all * plan->heads / blocks);
+    }
+    return key_tiles * TIME[plan->warpgroups] + merging * TIME[2];
 }
 
 static Plan plan_for(const AttentionProblem *p, int blocks) {
+    Plan best,
+        plan = {.rows = p->seq_q, .heads = p->batch * p->heads, .sharing = p->heads / p->kv_heads};
+    // Heads are one where no tile begins later for it: where all queries see the same keys, or a
+    // head has fewer than a tile. Q, O and LSE are the same in memory.
+    if ((!CAUSAL || p->seq_q < 128) && p->seq_q <= INT_MAX / plan.sharing) {
+        plan.rows *= plan.sharing;
+        plan.heads /= plan.sharing;
+        plan.sharing = 1;
+    }
     const int key_tiles = ceil_div(p->seq_kv, BC);
-    Plan plan = {.slots = 1, .sharing = p->heads / p->kv_heads, .pieces = 1};
-    // Few queries: the tile has rows for more heads.
-    while (plan.slots < MAX_SLOTS && plan.slots < plan.sharing && p->seq_q <= 64 / plan.slots)
-        plan.slots *= 2;
-    plan.rows = 64 * warpgroups_for(p) / plan.slots;
-    plan.row_tiles = ceil_div(p->seq_q, plan.rows);
-    plan.kv_slots = ceil_div(plan.sharing, plan.slots);
-    plan.heads = p->batch * p->kv_heads * plan.kv_slots;
-    // Few tiles: pieces, each with a key tile.
-    const int tiles = plan.row_tiles * plan.heads,
-              least = CAUSAL ? p->seq_kv - p->seq_q : p->seq_kv;
-    for (int n = 2; tiles < blocks && tiles * n <= 2 * blocks && n * BC <= least; n++)
-        if (cost(tiles, key_tiles, n, blocks) < cost(tiles, key_tiles, plan.pieces, blocks))
-            plan.pieces = n;
+    const int least = CAUSAL ? p->seq_kv - p->seq_q : p->seq_kv; // keys that all queries see
+    long long shortest = LLONG_MAX;
+    for (plan.warpgroups = 1; plan.warpgroups <= MAX_WARPGROUPS; plan.warpgroups++) {
+        plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
+        const int tiles = plan.row_tiles * plan.heads;
+        // Few tiles: as many pieces as there are blocks, or twice as many, each with a key tile.
+        // The fewest that are as short.
+        for (int waves = 0; waves <= (tiles < blocks ? 2 : 0); waves++) {
+            plan.pieces = max(min(waves * blocks / tiles, least / BC), 1);
+            plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
+            const long long time = cost(p, &plan, blocks);
+            if (time >= shortest) continue;
+            shortest = time;
+            best = plan;
+        }
+    }
+    plan = best;
     // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
     // values fit L2. Groups of equal size. Full: one, so that blocks read the same keys at the same
     // time.
@@ -849,15 +906,15 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
 }
 
 static int multiprocessors() {
-    int device = 0, count = 0;
-    if (cudaGetDevice(&device) != cudaSuccess) return 0;
+    int device = 0, count = 1;
+    if (cudaGetDevice(&device) != cudaSuccess) return count;
     cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     return count;
 }
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
-    if ((long long)ceil_div(p->seq_q, 64 * warpgroups_for(p)) * p->heads * p->batch > INT_MAX)
+    if ((long long)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }
@@ -865,19 +922,19 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
 // The counter of tiles, then what pieces leave: Parts.
 size_t attention_workspace_bytes(const AttentionProblem *p) {
     const Plan plan = plan_for(p, multiprocessors());
-    const size_t parts = plan.pieces == 1 ? 0 : (size_t)plan.row_tiles * plan.heads * plan.pieces;
-    return 256 + parts * plan.slots * plan.rows * (D * sizeof(float) + sizeof(float2));
+    const size_t pieces = (size_t)plan.row_tiles * plan.heads * plan.pieces;
+    const size_t rows = leaves_pieces(p, &plan) ? pieces * 64 * plan.warpgroups : 0;
+    return 256 + rows * (D * sizeof(float) + sizeof(float2));
 }
 
 // A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
-// [D / PANEL][heads][seq][PANEL], of which a box is `rows` rows of `slots` heads in `panels`
-// panels.
+// [D / PANEL][heads][seq][PANEL], of which a box is `rows` rows in `panels` panels.
 static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap *map,
-                           const void *M, int heads, int seq, int rows, int slots, int panels) {
+                           const void *M, int heads, int seq, int rows, int panels) {
     const cuuint64_t row_bytes = D * sizeof(element);
     const cuuint64_t size[] = {PANEL, (cuuint64_t)seq, (cuuint64_t)heads, D / PANEL};
     const cuuint64_t stride[] = {row_bytes, row_bytes * seq, PANEL_ROW};
-    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, (cuuint32_t)slots, (cuuint32_t)panels};
+    const cuuint32_t box[] = {PANEL, (cuuint32_t)rows, 1, (cuuint32_t)panels};
     const cuuint32_t step[] = {1, 1, 1, 1};
     return encode(map,
                   ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
@@ -888,12 +945,12 @@ static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
-    const int warpgroups = warpgroups_for(p), BR = 64 * warpgroups;
     int blocks = multiprocessors();
     const Plan plan = plan_for(p, blocks);
+    const bool merged = leaves_pieces(p, &plan);
     const int tiles = plan.row_tiles * plan.heads, pieces = tiles * plan.pieces;
-    const void *kernel =
-        plan.pieces > 1 ? (const void *)flash_fwd<true> : (const void *)flash_fwd<false>;
+    const int BR = 64 * plan.warpgroups, threads = (plan.warpgroups + 1) * 128;
+    const auto kernel = merged ? flash_fwd<true> : flash_fwd<false>;
     void *found = NULL;
     cudaDriverEntryPointQueryResult query;
     cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
@@ -902,11 +959,11 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (!found) return cudaErrorNotSupported;
     const PFN_cuTensorMapEncodeTiled_v12000 encode = (PFN_cuTensorMapEncodeTiled_v12000)found;
     CUtensorMap Q, K, V, O;
-    const int heads = p->batch * p->heads, kv_heads = p->batch * p->kv_heads, panels = D / PANEL;
-    if (encode_map(encode, &Q, t->Q, heads, p->seq_q, plan.rows, plan.slots, panels) ||
-        encode_map(encode, &K, t->K, kv_heads, p->seq_kv, BC, 1, panels) ||
-        encode_map(encode, &V, t->V, kv_heads, p->seq_kv, BC, 1, panels) ||
-        encode_map(encode, &O, t->O, heads, p->seq_q, 16, 1, 1))
+    const int kv_heads = p->batch * p->kv_heads, panels = D / PANEL;
+    if (encode_map(encode, &Q, t->Q, plan.heads, plan.rows, BR, panels) ||
+        encode_map(encode, &K, t->K, kv_heads, p->seq_kv, BC, panels) ||
+        encode_map(encode, &V, t->V, kv_heads, p->seq_kv, BC, panels) ||
+        encode_map(encode, &O, t->O, plan.heads, plan.rows, 16, 1))
         return cudaErrorInvalidValue;
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
     // One block per SM; more pieces of work are taken by the counter.
@@ -916,22 +973,16 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (pieces < blocks) blocks = pieces;
     float *O_parts = (float *)((char *)workspace + 256);
     const Parts parts = {O_parts, (float2 *)(O_parts + (size_t)pieces * BR * D)};
-    const int threads = (warpgroups + 1) * 128;
-    if (plan.pieces == 1) {
-        flash_fwd<false>
-            <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
-        return cudaGetLastError();
-    }
-    flash_fwd<true>
-        <<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
+    kernel<<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
     error = cudaGetLastError();
-    if (error != cudaSuccess) return error;
+    if (error != cudaSuccess || !merged) return error;
+    const int warps = min(ceil_div(plan.pieces, AT_ONCE), MERGE_WARPS), rows = max(4 / warps, 1);
     cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     early.val.programmaticStreamSerializationAllowed = 1;
-    const cudaLaunchConfig_t config = {.gridDim = ceil_div(tiles * BR, MERGE_THREADS / 32),
-                                       .blockDim = MERGE_THREADS,
+    const cudaLaunchConfig_t config = {.gridDim = ceil_div(tiles * BR, rows),
+                                       .blockDim = dim3(32, warps, rows),
                                        .stream = stream,
                                        .attrs = &early,
                                        .numAttrs = 1};
-    return cudaLaunchKernelEx(&config, merge, (element *)t->O, t->LSE, parts, plan, BR, *p);
+    return cudaLaunchKernelEx(&config, merge, (element *)t->O, t->LSE, parts, plan, *p);
 }
