@@ -735,7 +735,6 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     };
 
     // The first Q K^T, under which nothing can hide
-    wait_full(ring_tile, 0); // RAW: tiles
     int seen = seen_by_all(0), last = same(piece(0).last), j = last;
     int begin = PIECES ? same(piece(0).begin) : 0;
     wait_full(ring_Q, 0); // RAW: sQ

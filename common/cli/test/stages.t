@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every stage on the shape grid: on the GPU if there is one, else in the simulator, with products
 # fused with an addition and copies that land as early as they may; where there are such copies also
-# as late, and products rounded before. Without them the two give the same bits.
+# as late, and products rounded before. Without them the two give the same bits. A stage that asks
+# how many multiprocessors there are also gets as many as an H200 has.
 # Catches: a stage that breaks on a ragged length, a head mapping, a mask, a dtype, large logits,
 # subnormals, equal or dominant keys, an infinity or a NaN.
 set -uo pipefail
@@ -35,11 +36,13 @@ build/attention run DEVICE=gpu B=1 H=1 N=1 $GPU_DIRS >/dev/null 2>&1
 if [ $? -ne 2 ]; then
     grid gpu "$GPU_DIRS"
 elif [ -x build/attention-sim ]; then
-    asynchronous=()
+    asynchronous=() asking=()
     for dir in $STAGE_DIRS; do
         ! grep -q 'cp\.async' "stages/${dir##*/}/kernel.cu" || asynchronous+=("$dir")
+        ! grep -q 'MultiProcessorCount' "stages/${dir##*/}/kernel.cu" || asking+=("$dir")
     done
     grid "simulator, copies late" "${asynchronous[*]}" SIM_ASYNC=late
+    grid "simulator, 132 multiprocessors" "${asking[*]}" SIM_MULTIPROCESSORS=132
     grid "simulator, copies early, mul and add fused" "$STAGE_DIRS" SIM_ASYNC=early SIM_FMA=fused
 else
     echo "1..0 # SKIP neither a GPU nor the simulator"

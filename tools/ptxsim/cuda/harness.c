@@ -126,8 +126,8 @@ void simulator_vary(int run) {
 
 /* With several runs the last two are what simulator_vary has made of them. */
 void simulator_print_settings(FILE *out, int runs) {
-    const char *const names[] = {"SIM_FMA", "SIM_ASYNC", "SIM_ORDER"};
-    const int count = runs > 1 ? 1 : 3;
+    const char *const names[] = {"SIM_MULTIPROCESSORS", "SIM_FMA", "SIM_ASYNC", "SIM_ORDER"};
+    const int count = runs > 1 ? 2 : 4;
     for (int i = 0; i < count; i++) {
         const char *set = getenv(names[i]);
         if (set) fprintf(out, "%s=%s ", names[i], set);

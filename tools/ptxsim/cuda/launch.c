@@ -13,6 +13,8 @@
 
 enum {
     MAX_THREADS = 16,
+    DEFAULT_MULTIPROCESSORS = 4,
+    MAX_MULTIPROCESSORS = 1024,
     DEFAULT_BUDGET = 100 * 1000 * 1000, /* operations of a warp in one block: seconds of work */
     PATIENCE = 60,                      /* seconds that a launch may take without FORCE=1 */
 };
@@ -47,6 +49,11 @@ static uint64_t variable_number(const char *name, uint64_t otherwise) {
     return value ? value : otherwise;
 }
 
+uint32_t launch_multiprocessors(void) {
+    const uint64_t count = variable_number("SIM_MULTIPROCESSORS", DEFAULT_MULTIPROCESSORS);
+    return count > MAX_MULTIPROCESSORS ? MAX_MULTIPROCESSORS : (uint32_t)count;
+}
+
 static Settings read_settings(void) {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const uint64_t threads = variable_number("SIM_THREADS", (uint64_t)processors);
@@ -58,6 +65,7 @@ static Settings read_settings(void) {
         .order = variable_number("SIM_ORDER", 0),
         .threads = threads > MAX_THREADS ? MAX_THREADS : (int)threads,
         .index = variable_number("SIM_INDEX", 0),
+        .multiprocessors = launch_multiprocessors(),
     };
 }
 

@@ -23,4 +23,7 @@ typedef enum LaunchStatus {
  * settings are those of the environment. */
 LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const argument[]);
 
+/* How many multiprocessors there are: SIM_MULTIPROCESSORS, at most 1,024. */
+uint32_t launch_multiprocessors(void);
+
 #endif

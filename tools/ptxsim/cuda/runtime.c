@@ -97,7 +97,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     properties->major = CAPABILITY_MAJOR;
     properties->minor = CAPABILITY_MINOR;
     properties->totalGlobalMem = memory_total_bytes();
-    properties->multiProcessorCount = MULTIPROCESSORS;
+    properties->multiProcessorCount = (int)launch_multiprocessors();
     properties->warpSize = LANES;
     properties->maxThreadsPerBlock = MAX_BLOCK_THREADS;
     properties->maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS;
@@ -120,7 +120,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = CAPABILITY_MINOR;
         break;
     case cudaDevAttrMultiProcessorCount:
-        *value = MULTIPROCESSORS;
+        *value = (int)launch_multiprocessors();
         break;
     case cudaDevAttrWarpSize:
         *value = LANES;

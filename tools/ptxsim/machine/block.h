@@ -19,7 +19,6 @@ enum {
     MAX_DIVERGENCE = 64, /* frames of a warp's stack */
     NAMED_BARRIERS = 16,
     SHARED_PATTERNS = 8,
-    MULTIPROCESSORS = 4, /* what a persistent kernel sizes its grid by */
 };
 
 typedef struct Block Block;
@@ -84,6 +83,7 @@ typedef struct Settings {
     int threads;     /* SIM_THREADS: host threads */
     uint64_t order;  /* SIM_ORDER: in which order blocks and warps run; 0: as they are numbered */
     uint64_t index;  /* SIM_INDEX: the largest 32-bit number to be made 64 bits wide; 0: any */
+    uint32_t multiprocessors; /* SIM_MULTIPROCESSORS: what a persistent kernel sizes its grid by */
 } Settings;
 
 /* How often the operations of a straight piece were executed, with how many lanes in all. */

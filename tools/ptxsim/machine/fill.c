@@ -47,9 +47,9 @@ static uint64_t special_value(const Warp *warp, int special, uint32_t lane) {
     case TOTAL_SHARED:
         return b->shared_bytes;
     case SMID:
-        return b->index[0] % MULTIPROCESSORS;
+        return b->index[0] % b->settings->multiprocessors;
     case NSMID:
-        return MULTIPROCESSORS;
+        return b->settings->multiprocessors;
     case ONE:
         return 1;
     default:

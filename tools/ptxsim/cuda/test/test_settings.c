@@ -1,8 +1,11 @@
-/* What the harness asks of the simulator's settings (common/device/simulator.h). Catches: runs that
- * are compared and all in one order, a line that repeats a failure without the setting it needs. */
+/* What the harness asks of the simulator's settings (common/device/simulator.h), and how many
+ * multiprocessors it has. Catches: runs that are compared and all in one order, a line that repeats
+ * a failure without the setting it needs, a device of none. */
+#include "cuda/launch.h"
 #include "device/simulator.h"
 #include "test/tap.h"
 
+#include <cuda_runtime_api.h>
 #include <stdlib.h>
 
 /* Whether the settings that are shown, for so many runs, are `expected`. */
@@ -18,7 +21,24 @@ static bool shows(int runs, const char *expected) {
     return same;
 }
 
+/* Whether the device has `expected` multiprocessors if SIM_MULTIPROCESSORS is `set`. */
+static bool has(const char *set, int expected) {
+    struct cudaDeviceProp properties;
+    int attribute = 0;
+    if (set)
+        setenv("SIM_MULTIPROCESSORS", set, 1);
+    else
+        unsetenv("SIM_MULTIPROCESSORS");
+    cudaGetDeviceProperties(&properties, 0);
+    cudaDeviceGetAttribute(&attribute, cudaDevAttrMultiProcessorCount, 0);
+    return properties.multiProcessorCount == expected && attribute == expected &&
+           launch_multiprocessors() == (uint32_t)expected;
+}
+
 int main(void) {
+    ok(has("132", 132), "as many multiprocessors as are asked for");
+    ok(has("1025", 1024) && has("18446744073709551615", 1024), "at most 1024");
+    ok(has("0", 4) && has("many", 4) && has(NULL, 4), "four where the number says nothing");
     unsetenv("SIM_ASYNC");
     unsetenv("SIM_FMA");
     unsetenv("SIM_ORDER");
@@ -26,12 +46,16 @@ int main(void) {
     setenv("SIM_FMA", "fused", 1);
     setenv("SIM_ASYNC", "early", 1);
     setenv("SIM_RACE", "1", 1);
-    ok(shows(1, "SIM_FMA=fused SIM_ASYNC=early "), "one run: those that matter for results");
+    setenv("SIM_MULTIPROCESSORS", "16", 1);
+    ok(shows(1, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused SIM_ASYNC=early "),
+       "one run: those that matter for results");
     simulator_vary(0);
-    ok(shows(1, "SIM_FMA=fused SIM_ASYNC=late SIM_ORDER=0 "),
+    ok(shows(1, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused SIM_ASYNC=late SIM_ORDER=0 "),
        "the first of several runs: as usual");
     simulator_vary(1);
-    ok(shows(1, "SIM_FMA=fused SIM_ASYNC=early SIM_ORDER=1 "), "the second: another order");
-    ok(shows(2, "SIM_FMA=fused "), "several runs: not what changes between them");
+    ok(shows(1, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused SIM_ASYNC=early SIM_ORDER=1 "),
+       "the second: another order");
+    ok(shows(2, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused "),
+       "several runs: not what changes between them");
     return done_testing();
 }
