@@ -103,8 +103,9 @@ regimes = [cells_of(line) for line in table.splitlines()[1:]]
 for column, path in (2, "nvidia_h200_regimes_stage16"), (3, "nvidia_h200_bf16_regimes_stage16"):
     source = {cells[0]: cells for cells in map(cells_of, read(f"{RESULTS}/{path}.md").splitlines())
               if len(cells) > 5 and cells[0] and cells[1] == "16_persistent"}
-    ok(sorted(source) == sorted(row[0] for row in regimes), f"README, the regimes of {path}")
-    for row in regimes:
+    measured = [row for row in regimes if row[column]]
+    ok(sorted(source) == sorted(row[0] for row in measured), f"README, the regimes of {path}")
+    for row in measured:
         for shown, cell in zip(row[column].split(", "), source[row[0]][3:5]):
             compare(f"README, {row[0]} of {path}", shown, cell.strip("*"))
 
