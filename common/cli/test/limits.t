@@ -2,8 +2,9 @@
 # Sizes that no simulated problem reaches, by what would go wrong there.
 # Catches: an index of elements or bytes that is computed in 32 bits, and so overflows in a tensor
 # of 2^31 elements (SIM_INDEX of the simulator; GRID=big runs such tensors on a GPU); a launch whose
-# grid counts heads in y or z, which end at 65535; an LSE that drifts with every tile of keys as
-# ptxas fuses what must cancel (SIM_FMA). Kernels made wrong on purpose must be caught.
+# grid counts heads in y or z, which end at 65535; a workspace that grows with the batch; an LSE
+# that drifts with every tile of keys as ptxas fuses what must cancel (SIM_FMA). Kernels made wrong
+# on purpose must be caught.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 : "${STAGE_DIRS:?the folders of the built stages, as the Makefile exports them}"
@@ -67,6 +68,10 @@ plant 04_online_softmax 's/<<<blocks,/<<<dim3(ceil_div(p->seq_q, BR), p->heads *
     s/head = blockIdx.x . row_tiles/head = blockIdx.y/' && ! grid "$work/04_online_softmax" &&
     grep -q PASS "$work/log"
 verdict $? "heads in y are caught, though the result is right"
+for stage in $STAGE_DIRS; do
+    simulate B=1500 H=2 HKV=1 N=2 NKV=1 CAUSAL=1 "$stage"
+    verdict $? "${stage##*/}: many small batches with heads that share keys"
+done
 for stage in $STAGE_DIRS; do
     [[ $stage == *02_coalesced ]] || continue
     simulate B=65537 H=1 N=1 NKV=2 D=64 "$stage"
