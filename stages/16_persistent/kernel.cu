@@ -96,21 +96,21 @@ typedef struct Plan {
     int pieces;     // per query tile: its keys are shared out where there are few tiles
 } Plan;
 
-// The query of a row. % takes time, so that it is left out where heads are not ONE.
-template <bool ONE> static __device__ int query_of(const AttentionProblem &p, int row) {
-    return ONE ? row % p.seq_q : row;
+// The query of a row. % takes time, so it is left out where heads are not PACKED into one.
+template <bool PACKED> static __device__ int query_of(const AttentionProblem &p, int row) {
+    return PACKED ? row % p.seq_q : row;
 }
 
 // The fewest and the most keys that one of `rows` rows sees, from `row` on.
-template <bool ONE>
+template <bool PACKED>
 static __device__ int least_visible(const AttentionProblem &p, int row, int rows) {
-    const int query = query_of<ONE>(p, row);
-    return visible_keys(p, ONE && query + rows > p.seq_q ? 0 : query);
+    const int query = query_of<PACKED>(p, row);
+    return visible_keys(p, PACKED && query + rows > p.seq_q ? 0 : query);
 }
 
-template <bool ONE>
+template <bool PACKED>
 static __device__ int most_visible(const AttentionProblem &p, int row, int rows) {
-    return visible_keys(p, min(query_of<ONE>(p, row) + rows, p.seq_q) - 1);
+    return visible_keys(p, min(query_of<PACKED>(p, row) + rows, p.seq_q) - 1);
 }
 
 // A piece of work: keys of the tiles begin .. last for a tile of rows of a head.
@@ -124,7 +124,7 @@ typedef struct Tile {
 
 // Piece of work number `index` in the order in which they are taken: `group` heads, in a group from
 // the last rows, which see most keys in a causal problem, to the first.
-template <bool ONE>
+template <bool PACKED>
 static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int index) {
     const int BR = 64 * plan.warpgroups;
     Tile t = {0, 0, 0, 0, -1, index};
@@ -136,7 +136,7 @@ static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int 
     t.head = first + rest - row_tile * heads;
     t.kv = t.head / plan.sharing;
     t.first_row = (plan.row_tiles - 1 - row_tile) * BR;
-    const int key_tiles = max(ceil_div(most_visible<ONE>(p, t.first_row, BR), BC), 1);
+    const int key_tiles = max(ceil_div(most_visible<PACKED>(p, t.first_row, BR), BC), 1);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
     return t;
@@ -417,11 +417,11 @@ static __device__ void clear_rows(Rows &rows) {
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
-template <bool ONE>
+template <bool PACKED>
 static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
                             int lane) {
     for (int h = 0; h < 2; h++) {
-        const int query = query_of<ONE>(p, row + h * 8 + lane / ROW_LANES);
+        const int query = query_of<PACKED>(p, row + h * 8 + lane / ROW_LANES);
         const int visible = visible_keys(p, query) - j - lane % ROW_LANES * 2;
         for (int n = 0; n < BC / 8; n++)
             for (int e = 0; e < 2; e++)
@@ -577,10 +577,9 @@ static __device__ void store_part(const Parts &parts, const Rows &rows,
 }
 
 // A lane's columns of a row in merge.
-typedef struct __align__(D / 8) Columns {
-    float of[D / 32];
-}
-Columns;
+typedef struct Columns {
+    __align__(D / 8) float of[D / 32];
+} Columns;
 
 // Adds a part of a row, by the rule that merges key tiles; `rows` is cm_i, l_i.
 static __device__ void add_part(float2 &rows, Columns &O_i, const float2 &part_rows,
@@ -630,9 +629,9 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     if (LSE && lane == 0) LSE[query] = l == 0 ? -CUDART_INF_F : LN_2 * (rows.x + log2_approx(l));
 }
 
-// ONE: heads that share a KV head are, and have a mask. PIECES: there are more than one per query
-// tile.
-template <bool ONE, bool PIECES>
+// PACKED: query heads that share a KV head are one head, and there is a mask. PIECES: a query tile
+// has several.
+template <bool PACKED, bool PIECES>
 static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     const __grid_constant__ CUtensorMap Q, // [heads, rows, D] of the plan
     const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
@@ -668,7 +667,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         mbarrier_init(&near_end, 1);
         fence_mbarrier_init();
     }
-    if (takes_work) tiles[0] = tile_of<ONE>(p, plan, blockIdx.x);
+    if (takes_work) tiles[0] = tile_of<PACKED>(p, plan, blockIdx.x);
     if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
     __syncthreads();                 // RAW: the barriers, tiles[0]
     if (takes_work) {                // the first Q and K: nothing hides the time that they take
@@ -689,7 +688,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
                 wait_empty(ring_tile, n);
                 mbarrier_wait(&near_end, (n - 1) % 2);
                 const int index = next ? atomicAdd(next, 1) + gridDim.x : INT_MAX;
-                const Tile t = tiles[n % TILES] = tile_of<ONE>(p, plan, index);
+                const Tile t = tiles[n % TILES] = tile_of<PACKED>(p, plan, index);
                 mbarrier_arrive(&ring_tile.full[n % TILES], 0);
                 if (t.last < 0) break;
                 load_tile(sQ, &Q, ring_Q, n, WARPGROUPS * Q_BYTES, t.first_row, t.head);
@@ -733,7 +732,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
     auto part_row = [&](unsigned n) { return (size_t)piece(n).index * BR + warp_row; };
     auto seen_by_all = [&](unsigned n) {
-        return same(least_visible<ONE>(p, piece(n).first_row + warpgroup * 64, 64));
+        return same(least_visible<PACKED>(p, piece(n).first_row + warpgroup * 64, 64));
     };
 
     // The first Q K^T, under which nothing can hide
@@ -744,7 +743,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     product_QK(S_ij, Q_at, K_at, BR);
     wgmma_wait_group<0>(S_ij);
     release(ring_K, 0, lane);
-    if (j + BC > seen) mask<ONE>(S_ij, p, piece(0).first_row + warp_row, j, lane);
+    if (j + BC > seen) mask<PACKED>(S_ij, p, piece(0).first_row + warp_row, j, lane);
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
     if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
@@ -801,7 +800,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
                     finish_rows(inverse, rows, LSE, plan, piece(n - 1), warp_row, lane);
                 clear_rows(rows);
             }
-            if (crossed) mask<ONE>(S_ij, p, piece(n).first_row + warp_row, j, lane);
+            if (crossed) mask<PACKED>(S_ij, p, piece(n).first_row + warp_row, j, lane);
             if (end || unseen(rows)) update_maxima(rows, S_ij, c, 0, BC);
         }
         sum[0] = sum[1] = 0;
@@ -841,7 +840,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
 
 const AttentionKernel attention_kernels[] = {
     {"flash_fwd", (const void *)flash_fwd<false, false>, MAX_THREADS, SHARED_BYTES},
-    {"flash_fwd_one", (const void *)flash_fwd<CAUSAL, false>, MAX_THREADS, SHARED_BYTES},
+    {"flash_fwd_packed", (const void *)flash_fwd<CAUSAL, false>, MAX_THREADS, SHARED_BYTES},
     {"flash_fwd_pieces", (const void *)flash_fwd<CAUSAL, true>, MAX_THREADS, SHARED_BYTES},
     {"merge", (const void *)merge, MERGE_WARPS * 32, 0},
     {NULL, NULL, 0, 0}};
@@ -881,8 +880,8 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     for (plan.warpgroups = 1; plan.warpgroups <= MAX_WARPGROUPS; plan.warpgroups++) {
         plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
         const int tiles = plan.row_tiles * plan.heads;
-        // Few tiles: as many pieces as there are blocks, or twice as many, each with a key tile.
-        // The fewest that are as short.
+        // Few tiles: as many pieces as there are blocks, or twice as many, each with a key tile;
+        // of these the fewest that are as short.
         for (int waves = 0; waves <= (tiles < blocks ? 2 : 0); waves++) {
             plan.pieces = max(min(waves * blocks / tiles, least / BC), 1);
             plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
@@ -944,12 +943,12 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
                              cudaStream_t stream) {
     int blocks = multiprocessors();
     const Plan plan = plan_for(p, blocks);
-    const bool one = CAUSAL && plan.rows > p->seq_q, merged = plan.pieces > 1;
+    const bool packed = CAUSAL && plan.rows > p->seq_q, merged = plan.pieces > 1;
     const int tiles = plan.row_tiles * plan.heads, pieces = tiles * plan.pieces;
     const int BR = 64 * plan.warpgroups, threads = (plan.warpgroups + 1) * 128;
-    const auto kernel = merged ? flash_fwd<CAUSAL, true>
-                        : one  ? flash_fwd<CAUSAL, false>
-                               : flash_fwd<false, false>;
+    const auto kernel = merged   ? flash_fwd<CAUSAL, true>
+                        : packed ? flash_fwd<CAUSAL, false>
+                                 : flash_fwd<false, false>;
     void *found = NULL;
     cudaDriverEntryPointQueryResult query;
     cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
