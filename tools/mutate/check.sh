@@ -123,7 +123,7 @@ results() {
     done
     # As many that the pieces of a row are merged by several warps.
     passes 'sanitize, multiprocessors' env SIM_MULTIPROCESSORS=16 SIM_RACE=1 "$program-sim" run \
-        "${choice[@]}" B=1 H=2 HKV=1 N=2 NKV=2000 "$built"
+        "${choice[@]}" B=1 H=2 HKV=1 N=2 NKV=4000 "$built"
     for order in late early; do
         passes "grid, $order" env SIM_ASYNC=$order SIM_FMA="${fma[$order]}" \
             "$program-sim" grid GRID=small "${choice[@]}" "$built"

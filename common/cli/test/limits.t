@@ -3,8 +3,8 @@
 # Catches: an index of elements or bytes that is computed in 32 bits, and so overflows in a tensor
 # of 2^31 elements (SIM_INDEX of the simulator; GRID=big runs such tensors on a GPU); a launch whose
 # grid counts heads in y or z, which end at 65535; a workspace that grows with the batch; an LSE
-# that drifts with every tile of keys as ptxas fuses what must cancel (SIM_FMA). Kernels made wrong
-# on purpose must be caught.
+# that drifts with every tile of keys as ptxas fuses what must cancel (SIM_FMA); a race between the
+# warps that merge what many multiprocessors leave. Kernels made wrong on purpose must be caught.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 : "${STAGE_DIRS:?the folders of the built stages, as the Makefile exports them}"
@@ -71,6 +71,11 @@ verdict $? "heads in y are caught, though the result is right"
 for stage in $STAGE_DIRS; do
     simulate B=1500 H=2 HKV=1 N=2 NKV=1 CAUSAL=1 "$stage"
     verdict $? "${stage##*/}: many small batches with heads that share keys"
+done
+for stage in $STAGE_DIRS; do
+    grep -q 'MultiProcessorCount' "stages/${stage##*/}/kernel.cu" || continue
+    SIM_MULTIPROCESSORS=132 SIM_RACE=1 simulate B=1 H=2 HKV=1 N=3 NKV=5000 CAUSAL=1 "$stage"
+    verdict $? "${stage##*/}: as many pieces as 132 multiprocessors take"
 done
 for stage in $STAGE_DIRS; do
     [[ $stage == *02_coalesced ]] || continue
