@@ -877,7 +877,7 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     const int key_tiles = ceil_div(p->seq_kv, BC);
     const int least = CAUSAL ? p->seq_kv - p->seq_q : p->seq_kv; // keys that all queries see
     long long shortest = LLONG_MAX;
-    for (plan.warpgroups = 1; plan.warpgroups <= MAX_WARPGROUPS; plan.warpgroups++) {
+    for (plan.warpgroups = MAX_WARPGROUPS; plan.warpgroups > 0; plan.warpgroups--) {
         plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
         const int tiles = plan.row_tiles * plan.heads;
         // Few tiles: as many pieces as there are blocks, or twice as many, each with a key tile;

@@ -5,13 +5,15 @@
 #
 # A LIBRARY is build/ARCH/STAGE/VARIANT.so; what is counted goes to FOLDER/ARCH/STAGE/VARIANT:
 #   lengths                    three lengths of which the query tile is a divisor
-#   LENGTH.json, LENGTH.txt    record and report of two heads with so many queries and keys
+#   LENGTH.json, LENGTH.txt    record and report of two heads with so many queries and keys, on two
+#                              multiprocessors: a plan then suits many tiles, as on a GPU
 #   first.json, second.json    the record of the least, with its first and its second block
 # tools/sass/limits/model.c reads them. What is newer than the library and the simulator stays.
 #
 # Exit: 0; 1 if the simulator fails on a stage, with its reason.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
+export SIM_MULTIPROCESSORS=2
 program=$1 folder=$2
 shift 2
 
@@ -34,10 +36,16 @@ run() {
 # blocks RECORD: how many blocks its first kernel had
 blocks() { grep -om1 '"grid":\[[0-9]*' "$1" | grep -o '[0-9]*$'; }
 
-# fits LEAST: whether twice the length has twice the blocks, four times, or as many (one per SM)
+# threads REPORT: of a block
+threads() { grep -om1 'blocks of [0-9]* threads' "$1"; }
+
+# fits LEAST: whether blocks are of one size for all three lengths, and twice the length has twice
+# as many, four times, or as many (one per SM)
 fits() {
     local few many
     few=$(blocks "$to/$1.json") many=$(blocks "$to/$((2 * $1)).json")
+    [ "$(threads "$to/$1.txt")" = "$(threads "$to/$((2 * $1)).txt")" ] || return 1
+    [ "$(threads "$to/$1.txt")" = "$(threads "$to/$((3 * $1)).txt")" ] || return 1
     [ "$many" -eq "$few" ] || [ "$many" -eq $((2 * few)) ] || [ "$many" -eq $((4 * few)) ]
 }
 
@@ -47,13 +55,11 @@ for library in "$@"; do
     [ "$to/lengths" -nt "$library" ] && [ "$to/lengths" -nt "$program-sim" ] && continue
     mkdir -p "$to"
     rm -f "$to"/*
-    # 384 is a multiple of tiles of 64, 128 and 192 rows, 512 of those of 256.
-    for least in 384 512; do
-        run "$to/$least" "$least" none
-        run "$to/$((2 * least))" $((2 * least)) none
+    # 384 and 768 are multiples of tiles of 64, 128 and 192 rows, 512 of those of 256.
+    for least in 384 512 768; do
+        for times in 1 2 3; do run "$to/$((times * least))" $((times * least)) none; done
         ! fits "$least" || break
     done
-    run "$to/$((3 * least))" $((3 * least)) none
     run "$to/first" "$least" 0
     run "$to/second" "$least" 1
     echo "$least" $((2 * least)) $((3 * least)) >"$to/lengths"
