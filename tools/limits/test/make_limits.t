@@ -2,7 +2,7 @@
 # `make limits` on real stages. Catches: a GPU, a stage or a variable that is taken though it makes
 # no sense; a machine's file that is wrong and is believed; counts of small problems that do not
 # grow as the simulator's own; a record that is not of this PTX; a bound that was beaten and is not
-# told.
+# told, or that is beaten because counts are of tiles of two sizes.
 set -uo pipefail
 # shellcheck source=tools/sass/test/lab.sh
 . "$(dirname "$0")/../../sass/test/lab.sh"
@@ -33,6 +33,11 @@ make stage09 limits GPU=a100 CAUSAL=1 >"$log" 2>&1
 ok "make stage09 limits succeeds" [ $? -eq 0 ]
 ok "it says which unit binds" grep -qE '^bound: .* ms, .* TFLOP/s: [a-z]' "$log"
 ok "and that nothing is recorded" says "no time of this problem is recorded for NVIDIA A100"
+
+# Its plan makes tiles as large as the problem; counts of tiles of two sizes foretold 113 %.
+make stage16 limits GPU=h200 D=64 CAUSAL=1 B=1 H=32 N=16384 FORMAT=json >"$log" 2>&1
+ok "stage 16: the bound of its longest recorded problem is below its time" \
+    grep -qE '"explained":0\.[6-9]' "$log"
 
 # ---- Machines ------------------------------------------------------------------------------------
 limits() { "$sass" limits "$@" "$library" >"$log" 2>&1; }
