@@ -120,6 +120,10 @@ run -n stage01 fuzz repeat SECONDS=3
 ok "what one of two commands takes is taken" [ $? -eq 0 ]
 run CFLAGS="-O1 -g" stage01 ARCH=sm_80 -n
 ok "a value with blanks is one value" [ $? -eq 0 ]
+echo 'static int unused;' >>common/base/error.c
+run build/host/common/base/error.o CFLAGS=-O1
+ok "a warning ends no build: compilers differ in theirs" [ $? -eq 0 ]
+ok "and is shown" says Wunused-variable
 run stage01 run ARCH=sm_80 INIT=sink STRENGTH=30 -n
 ok "INIT and STRENGTH reach the program" says "'INIT=sink' 'STRENGTH=30'"
 make diff FROM=01 TO=02 2>"$log" | true

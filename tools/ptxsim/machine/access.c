@@ -399,7 +399,13 @@ static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
 
 /* ---- All together ---------------------------------------------------------------------------- */
 
-/* Generic addresses: each window's lanes are a request of their own. */
+static void take_lanes(Access *access, const Access *part, uint32_t lanes) {
+    for (unsigned l = 0; l < LANES; l++)
+        if (lanes >> l & 1) access->at[l] = part->at[l];
+}
+
+/* Generic addresses: each window's lanes are a request of their own. The first also has bytes for
+ * the lanes of the others, and for those that do not execute. */
 static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], unsigned bytes,
                           AccessKind kind, Access *access) {
     uint32_t shared = 0, local = 0, low[LANES];
@@ -416,12 +422,14 @@ static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], uns
         low[l] = (uint32_t)address[l];
         if (local >> l & 1) address[l] = low[l];
     }
-    if (shared) shared_lanes(warp, op, low, shared, bytes, kind, global ? &part : access);
-    for (unsigned l = 0; global && l < LANES; l++)
-        if (shared >> l & 1) access->at[l] = part.at[l];
-    if (local) local_lanes(warp, op, address, local, bytes, global | shared ? &part : access);
-    for (unsigned l = 0; (global | shared) && l < LANES; l++)
-        if (local >> l & 1) access->at[l] = part.at[l];
+    if (shared) {
+        shared_lanes(warp, op, low, shared, bytes, kind, &part);
+        take_lanes(access, &part, global ? shared : ALL_LANES);
+    }
+    if (local) {
+        local_lanes(warp, op, address, local, bytes, &part);
+        take_lanes(access, &part, global | shared ? local : ALL_LANES);
+    }
 }
 
 /* The lanes' addresses, 64 bits wide. */
