@@ -64,7 +64,6 @@ template <int N> struct alignas(N * sizeof(element)) Vector { element data[N]; }
 
 template <int N> static __device__ void load_floats(float (&to)[N], const element *from) {
     const Vector<N> vector = *(const Vector<N> *)from;
-#pragma unroll
     for (int n = 0; n < N; n++) to[n] = (float)vector.data[n];
 }
 

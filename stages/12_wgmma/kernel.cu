@@ -386,7 +386,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);
     load_tile<BC>(K_to, K + from, p.seq_kv - t.last);
     cp_async_commit_group();
-#pragma unroll 1
     for (int j = t.last; j >= 0; j -= BC) {
         cp_async_wait_group<0>();
         fence_proxy_async();
@@ -398,7 +397,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         // S_ij = Q_i K_j^T   [BR, BC], AT_ONCE m64 tiles under way
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
-#pragma unroll
         for (int m = 0; m < AT_ONCE; m++)
             product_QK(S_ij[m], Q_at + m * (64 * PANEL_ROW / 16), K_at);
 #pragma unroll
@@ -436,7 +434,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (m + AT_ONCE < M_TILES)
                 product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * (64 * PANEL_ROW / 16), K_at);
         }
-#pragma unroll
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
     }
 

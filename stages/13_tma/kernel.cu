@@ -434,7 +434,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     int parity = 0;            // of the barriers' phases: one per tile
     mbarrier_wait(&full_Q, 0); // RAW: sQ
-#pragma unroll 1
     for (int j = t.last; j >= 0; j -= BC, parity ^= 1) {
         mbarrier_wait(&full_K, parity); // RAW: sK of this tile
         __syncthreads();                // WAR: sV of the tile before
@@ -443,7 +442,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         // S_ij = Q_i K_j^T   [BR, BC], AT_ONCE m64 tiles under way
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
-#pragma unroll
         for (int m = 0; m < AT_ONCE; m++)
             product_QK(S_ij[m], Q_at + m * (64 * PANEL_ROW / 16), K_at);
 #pragma unroll
@@ -478,7 +476,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (m + AT_ONCE < M_TILES)
                 product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * (64 * PANEL_ROW / 16), K_at);
         }
-#pragma unroll
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
     }
 

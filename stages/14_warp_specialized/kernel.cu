@@ -509,7 +509,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     unsigned step = 0;         // uses of the rings
     mbarrier_wait(&full_Q, 0); // RAW: sQ
-#pragma unroll 1
     for (int j = t.last; j >= 0; j -= BC, step++) {
         const uint64_t K_at = first_K_at + step % DEPTH * (TILE_BYTES / 16);
         const uint64_t V_at = first_V_at + step % DEPTH * (TILE_BYTES / 16);
@@ -518,7 +517,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         // S_ij = Q_i K_j^T   [BR, BC], AT_ONCE m64 tiles under way
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
-#pragma unroll
         for (int m = 0; m < AT_ONCE; m++)
             product_QK(S_ij[m], Q_at + m * (64 * WARPGROUPS * PANEL_ROW / 16), K_at);
 #pragma unroll
@@ -555,7 +553,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 product_QK(S_ij[m + AT_ONCE],
                            Q_at + (m + AT_ONCE) * (64 * WARPGROUPS * PANEL_ROW / 16), K_at);
         }
-#pragma unroll
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
         release(ring_V, step, lane);
     }

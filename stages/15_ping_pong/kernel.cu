@@ -539,7 +539,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
     pack_P(packed_P, P_ij, 0, BC);
     unsigned step = 0; // uses of the rings
-#pragma unroll 1
     for (int j = t.last - BC; j >= 0; j -= BC) {
         if (outgrown(sum)) {
             update_maxima(rows, S_ij, c, 0, BC);
