@@ -29,7 +29,7 @@ constexpr int D = HEAD_DIM;
 constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers per block, 64 query rows each
 constexpr int BC = 128;                          // keys per tile
 constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_WARPS = 16;
-constexpr int AT_ONCE = 8; // pieces of a row that a warp of merge reads at the same time
+constexpr int AT_ONCE = 4; // pieces of a row that a warp of merge reads at the same time
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -639,7 +639,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     const __grid_constant__ CUtensorMap O, // [heads, rows, D]
     float *LSE,                            // [heads, rows]
     Parts parts,                           // of PIECES
-    int *next, // pieces of work taken beyond the first of each block; NULL: there are none
+    int *next, // pieces of work taken beyond the first of each block; NULL: at most two for each
     Plan plan, AttentionProblem p) {
     // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
     extern __shared__ __align__(1024) unsigned char shared[];
@@ -677,17 +677,17 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     }
 
     // ---- Producer: one thread takes work and asks for Q, another asks for K and V and must not
-    // wait in line with Q. The next piece is taken when few keys of this one are left, and Q of the
-    // one before is done with: taken earlier, it would be missing in other blocks.
+    // wait in line with Q. By the counter the next piece is taken when few keys of this one are
+    // left: taken earlier, it would be missing elsewhere. Without, the longest and the shortest.
     if (warpgroup == WARPGROUPS) {
         setmaxnreg_dec();
         if (takes_work) {
-#pragma unroll 1
             for (unsigned n = 1; true; n++) {
                 wait_empty(ring_Q, n);
                 wait_empty(ring_tile, n);
-                mbarrier_wait(&near_end, (n - 1) % 2);
-                const int index = next ? atomicAdd(next, 1) + gridDim.x : INT_MAX;
+                if (next) mbarrier_wait(&near_end, (n - 1) % 2);
+                const int index =
+                    next ? atomicAdd(next, 1) + gridDim.x : (n + 1) * gridDim.x - 1 - blockIdx.x;
                 const Tile t = tiles[n % TILES] = tile_of<PACKED>(p, plan, index);
                 mbarrier_arrive(&ring_tile.full[n % TILES], 0);
                 if (t.last < 0) break;
@@ -695,15 +695,14 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
             }
         } else if (threadIdx.x % 128 == 32) {
             unsigned step_K = 1, step_V = 0; // uses of the rings
-#pragma unroll 1
             for (unsigned n = 0; true; n++) {
                 wait_full(ring_tile, n);
                 const Tile t = tiles[n % TILES];
                 release(ring_tile, n, 0);
                 if (t.last < 0) break;
-#pragma unroll 1
                 for (int j = t.last + BC; j >= t.begin; j -= BC) { // K is one tile ahead of V
-                    if (j == min(t.begin + FEW * BC, t.last + BC)) mbarrier_arrive(&near_end, 0);
+                    if (next && j == min(t.begin + FEW * BC, t.last + BC))
+                        mbarrier_arrive(&near_end, 0);
                     if (j > t.begin && (n > 0 || j <= t.last))
                         load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, t.kv);
                     if (j <= t.last) load_tile(sV, &V, ring_V, step_V++, TILE_BYTES, j, t.kv);
@@ -749,7 +748,6 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
     float limit = -1;         // LIMIT, or less than any sum if there is something rare to do
     unsigned n = 0, step = 0; // uses of the rings of tiles and Q; of K and V
-#pragma unroll 1
     while (true) {
         const bool end = j == begin; // of the query tile: S_ij is next that of the next one
         if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not three
@@ -891,20 +889,19 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
             best = plan;
         }
     }
-    plan = best;
     // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
     // values fit L2. Groups of equal size. Full: one, so that blocks read the same keys at the same
     // time.
     const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
-    plan.group = !CAUSAL || fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : (int)fit;
-    plan.group = ceil_div(plan.heads, ceil_div(plan.heads, plan.group));
-    return plan;
+    best.group = !CAUSAL || fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : (int)fit;
+    best.group = ceil_div(best.heads, ceil_div(best.heads, best.group));
+    return best;
 }
 
 static int multiprocessors() {
     int device = 0, count = 1;
-    if (cudaGetDevice(&device) != cudaSuccess) return count;
-    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    if (cudaGetDevice(&device) == cudaSuccess)
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     return count;
 }
 
@@ -941,7 +938,7 @@ static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
-    int blocks = multiprocessors();
+    const int blocks = multiprocessors();
     const Plan plan = plan_for(p, blocks);
     const bool packed = CAUSAL && plan.rows > p->seq_q, merged = plan.pieces > 1;
     const int tiles = plan.row_tiles * plan.heads, pieces = tiles * plan.pieces;
@@ -964,14 +961,14 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
         encode_map(encode, &O, t->O, plan.heads, plan.rows, 16, 1))
         return cudaErrorInvalidValue;
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    // One block per SM; more pieces of work are taken by the counter.
-    int *next = pieces > blocks ? (int *)workspace : NULL;
+    // One block per SM; more than two pieces of work for each are taken by the counter.
+    int *next = pieces > 2 * blocks ? (int *)workspace : NULL;
     if (error == cudaSuccess && next) error = cudaMemsetAsync(next, 0, sizeof(int), stream);
     if (error != cudaSuccess) return error;
-    if (pieces < blocks) blocks = pieces;
     float *O_parts = (float *)((char *)workspace + 256);
     const Parts parts = {O_parts, (float2 *)(O_parts + (size_t)pieces * BR * D)};
-    kernel<<<blocks, threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next, plan, *p);
+    kernel<<<min(pieces, blocks), threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next,
+                                                                   plan, *p);
     error = cudaGetLastError();
     if (error != cudaSuccess || !merged) return error;
     const int warps = min(ceil_div(plan.pieces, AT_ONCE), MERGE_WARPS), rows = max(4 / warps, 1);
