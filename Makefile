@@ -10,7 +10,7 @@ SHELL := /bin/bash
 # Numbers and names read the same whatever the user's language.
 export LC_ALL := C
 
-include $(addprefix tools/make/,variables.mk given.mk limits.mk stages.mk compilers.mk \
+include $(addprefix tools/make/,given.mk variables.mk limits.mk stages.mk compilers.mk \
     selection.mk kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)
 
 .PHONY: help clean run grid fuzz repeat bench roofline gpu ncu plot tune start grade test diff \

@@ -1,7 +1,8 @@
 # The values that the user gives: which are refused, and by which commands.
 
 # What the user gives becomes part of shell commands, so what a shell or make would take for more
-# than a value is refused before either sees it.
+# than a value is refused before either sees it: before the first $(shell ...), to which make 4.4
+# hands all of them, expanded.
 define NEWLINE
 
 
@@ -14,7 +15,10 @@ unsafe = $(strip $(foreach c,$(UNSAFE),$(findstring $c,$1))\
     $(if $(findstring $(NEWLINE),$1),newline))
 $(foreach g,$(MAKECMDGOALS),$(if $(call unsafe,$g),$(error there is no such goal: $g)))
 
-# The variables of the user; a value of those in WORDS has no blanks either.
+# The variables of the user, those of the harness first; a value of those in WORDS has no blanks
+# either.
+OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS \
+           GRID RUNS LIMIT SECONDS REGIME SUSTAINED
 WORDS := $(OPTIONS) ARCH FROM TO BR BC WARPS MUTANTS JOBS BUGS PEERS LINE INSTR PTX CLEAN BLOCK \
          KERNEL CODE
 USERS := $(WORDS) RESULTS

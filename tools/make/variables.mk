@@ -5,8 +5,6 @@ DTYPE ?= fp16
 CAUSAL ?= 0
 DEVICE ?= auto
 GPU ?= 0
-OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU FORMAT REPS SEQS \
-           GRID RUNS LIMIT SECONDS REGIME SUSTAINED
 
 # All cores, unless the user says -j: compilers are most of a first run. A make that another started
 # takes part in the jobs of that one; clean must be over before what follows it, and grade starts
