@@ -143,6 +143,37 @@ static void table(void) {
     ok(strstr(text, " 0.512 ") && strstr(text, "  0.5%"), "TFLOP/s and their part of the peak");
 }
 
+/* The simulator's: each column its own number, so that none stands for another. */
+static void counted_table(void) {
+    const Device device = {.name = "simulator", .simulated = true};
+    const Problem p = {{1, 1, 1, 1000, 1000, 0.125f}, 64, TYPE_FP16, false};
+    const Result results[] = {
+        {.stage = {.name = "01_counted"},
+         .counted = true,
+         .counters = {.warp_instructions = 1000,
+                      .mma_instructions = 20,
+                      .barriers = 3,
+                      .global_load = {.requests = 4, .units = 50, .ideal_units = 25},
+                      .shared_load = {.requests = 8, .units = 12, .ideal_units = 10}},
+         .resources = {.shared_bytes = 512}},
+        {.stage = {.name = "02_not"}, .status = STATUS_SKIP}};
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    report_table(out, &device, &p, results, 2);
+    fclose(out);
+    is_text(
+        text,
+        "stage      instructions        mma  barriers   sectors   x ideal   wavefr.   x ideal"
+        "  shared     error   allowed\n"
+        "01_counted         1000         20         3     12.50      2.00      1.50      1.20"
+        "     512         -         -  PASS\n"
+        "02_not                -          -         -         -         -         -         -"
+        "       0         -         -  SKIP\n"
+        "simulated PTX: instructions, mma and barriers per warp; sectors and wavefronts per load"
+        " request,\nglobal and shared, and how many times the ideal they are\n",
+        "the simulator's table");
+}
+
 static void arguments(void) {
     static const struct {
         TrialSetup setup;
@@ -164,6 +195,7 @@ int main(void) {
     full_object();
     empty_object();
     table();
+    counted_table();
     arguments();
     return done_testing();
 }

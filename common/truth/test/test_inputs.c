@@ -109,6 +109,23 @@ static void onehot_selects(const Problem *p) {
     inputs_free(&inputs);
 }
 
+/* A key's pattern has a bit of its own for each column, also beyond those of the first word. */
+static void onehot_columns(void) {
+    Problem p = make(1, 1, 1, 400, 400, false);
+    int most = 0;
+    p.d = 128;
+    for (int left = 0; left < 128; left++)
+        for (int right = 0; right < left; right++) {
+            int alike = 0;
+            for (int key = 0; key < 400; key++)
+                alike +=
+                    inputs_value(&p, INIT_ONEHOT, 0, 1, TENSOR_K, (size_t)(key * 128 + left)) ==
+                    inputs_value(&p, INIT_ONEHOT, 0, 1, TENSOR_K, (size_t)(key * 128 + right));
+            most = alike > most ? alike : most;
+        }
+    ok(most < 300, "onehot: no two columns of the patterns are alike (%d of 400)", most);
+}
+
 static bool subnormal(ElementType type, uint16_t bits) {
     const uint16_t exponent = type == TYPE_BF16 ? 0x7f80 : 0x7c00;
     return (bits & exponent) == 0 && (bits & 0x7fff) != 0;
@@ -297,6 +314,7 @@ int main(void) {
     onehot_selects(&(Problem){{1, 1, 1, 300, 300, 0.125f}, 64, TYPE_FP16, false});
     onehot_selects(&(Problem){{2, 4, 2, 65, 300, 0.125f}, 64, TYPE_BF16, true});
     onehot_selects(&(Problem){{1, 2, 1, 300, 65, 0.125f}, 64, TYPE_FP16, true});
+    onehot_columns();
     tiny_needs_subnormals(TYPE_FP16);
     tiny_needs_subnormals(TYPE_BF16);
     equal_keys();
