@@ -58,7 +58,8 @@ exits 0 "the stamps are those of the last launch alone" \
 # ---- What it costs -------------------------------------------------------------------------------
 run attention "${small[@]}" 01_none stamped_SLOW/01_none
 exits 0 "stamps that double the time" 'the stamps cost 100.0 %, so the picture is distorted'
-read -r plain stamped <<<"$(sed -n 's/^.*: \([0-9.]*\) ms, with stamps \([0-9.]*\) ms.*/\1 \2/p' "$work/err")"
+times='s/^.*: \([0-9.]*\) ms, with stamps \([0-9.]*\) ms.*/\1 \2/p'
+read -r plain stamped <<<"$(sed -n "$times" "$work/err")"
 awk -v plain="$plain" -v stamped="$stamped" 'BEGIN { exit !(plain > 0 && stamped == 2 * plain) }'
 verdict $? "and both times are named: $plain, $stamped"
 run attention "${small[@]}" 01_none stamped_MANY/01_none
