@@ -11,6 +11,8 @@
 # are among them; -Wswitch-enum and -Wdouble-promotion are not.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tools/test/judges.sh
+. tools/test/judges.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
 work=$(mktemp -d)
 log=$work/log
@@ -77,22 +79,22 @@ clang_warns() { warn clang "$@"; }
 tidy_harness() { tidy --checks=bugprone-implicit-widening-of-multiplication-result "$@"; }
 # clang-tidy is clang as well, and has its warnings.
 compilers=(gcc)
-command -v clang-tidy >/dev/null || compilers+=(clang)
+! not_asked clang-tidy >/dev/null || compilers+=(clang)
 for compiler in "${compilers[@]}"; do
-    if command -v "$compiler" >/dev/null; then
+    if reason=$(not_asked "$compiler"); then
+        skip "$reason"
+    else
         look "${compiler}_warns" "${changed[@]}"
         result $? "$compiler has nothing to say on ${#sources[@]} files"
-    else
-        skip "$compiler is not installed"
     fi
 done
-if command -v clang-tidy >/dev/null; then
+if reason=$(not_asked clang-tidy); then
+    skip "$reason"
+else
     look tidy "${others[@]}"
     result $? "clang-tidy has nothing to say on them"
     look tidy_harness "${harness[@]}"
     result $? "nor on the harness, whose indices are computed in 64 bits"
-else
-    skip "clang-tidy is not installed"
 fi
 [ $found -eq 0 ] && cp "$work/keys" build/analysed
 
@@ -150,12 +152,12 @@ int main(int count, char *arguments[]) {
 END
 sed 's/(size_t)(rows \* columns)/(unsigned)rows/' "$work/planted.c" >"$work/sign.c"
 for compiler in gcc clang; do
-    command -v $compiler >/dev/null || continue
+    ! not_asked $compiler >/dev/null || continue
     echo 'size_t lost(long n); size_t lost(long n) { return n; }' >>"$work/sign.c"
     ! warn $compiler "$work/sign.c" && grep -q sign-conversion "$log"
     result $? "planted: $compiler finds a sign that is lost"
 done
-if command -v clang-tidy >/dev/null; then
+if ! not_asked clang-tidy >/dev/null; then
     ! tidy --config-file=.clang-tidy "$work/planted.c" &&
         grep -q bugprone-misplaced-widening-cast "$log"
     result $? "planted: clang-tidy finds a product that overflows before it is widened"

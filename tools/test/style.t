@@ -3,6 +3,8 @@
 # line too long, a kernel's header that lacks a field, a helper that differs between two stages.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tools/test/judges.sh
+. tools/test/judges.sh
 count=0
 
 result() { # result STATUS DESCRIPTION [FILE]: the file is shown if it went wrong
@@ -25,17 +27,17 @@ mapfile -t text < <(find . -path ./build -prune -o -path ./work -prune -o -path 
     -path ./reference/golden -prune -o -path '*/corpus' -prune -o -type f \
     ! -name LICENSE ! -name '*.md' ! -name '*.svg' ! -name '*.json' ! -name '*.jsonl' -print | sort)
 
-if command -v clang-format >/dev/null; then
+if reason=$(not_asked clang-format); then
+    skip "$reason"
+else
     clang-format --style=file -n -Werror "${sources[@]}" 2>"$log"
     result $? "${#sources[@]} sources are formatted" "$log"
-else
-    skip "clang-format is not installed"
 fi
-if command -v shellcheck >/dev/null; then
+if reason=$(not_asked shellcheck); then
+    skip "$reason"
+else
     shellcheck "${scripts[@]}" >"$log"
     result $? "shellcheck has nothing to say on ${#scripts[@]} scripts" "$log"
-else
-    skip "shellcheck is not installed"
 fi
 mapfile -t run < <(printf '%s\n' "${scripts[@]}" | grep -vE '/test/|^reference/|^common/' |
     xargs grep -lE '^set -')

@@ -111,19 +111,19 @@ static void onehot_selects(const Problem *p) {
 
 /* A key's pattern has a bit of its own for each column, also beyond those of the first word. */
 static void onehot_columns(void) {
-    Problem p = make(1, 1, 1, 400, 400, false);
+    enum { KEYS = 400, COLUMNS = 128 };
+    Problem p = make(1, 1, 1, KEYS, KEYS, false);
     int most = 0;
-    p.d = 128;
-    for (int left = 0; left < 128; left++)
-        for (int right = 0; right < left; right++) {
+    p.d = COLUMNS;
+    for (size_t left = 0; left < COLUMNS; left++)
+        for (size_t right = 0; right < left; right++) {
             int alike = 0;
-            for (int key = 0; key < 400; key++)
-                alike +=
-                    inputs_value(&p, INIT_ONEHOT, 0, 1, TENSOR_K, (size_t)(key * 128 + left)) ==
-                    inputs_value(&p, INIT_ONEHOT, 0, 1, TENSOR_K, (size_t)(key * 128 + right));
+            for (size_t row = 0; row < (size_t)KEYS * COLUMNS; row += COLUMNS)
+                alike += inputs_value(&p, INIT_ONEHOT, 0, 1, TENSOR_K, row + left) ==
+                         inputs_value(&p, INIT_ONEHOT, 0, 1, TENSOR_K, row + right);
             most = alike > most ? alike : most;
         }
-    ok(most < 300, "onehot: no two columns of the patterns are alike (%d of 400)", most);
+    ok(most < 300, "onehot: no two columns of the patterns are alike (%d of %d)", most, KEYS);
 }
 
 static bool subnormal(ElementType type, uint16_t bits) {
