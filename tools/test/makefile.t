@@ -23,7 +23,7 @@ copy="$work/a checkout"
 log=$copy/log
 trap 'rm -rf "$work"' EXIT
 mkdir "$copy"
-unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
+unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS D DTYPE CAUSAL DEVICE ARCH
 # A copy of the tree with two small stages: what is tested is the Makefile, not the kernels.
 cp -r Makefile common tools reference "$copy"
 mkdir -p "$copy/stages/01_three_pass" "$copy/stages/02_coalesced" "$copy/build"
@@ -124,6 +124,7 @@ echo 'static int unused;' >>common/base/error.c
 run build/host/common/base/error.o CFLAGS=-O1
 ok "a warning ends no build: compilers differ in theirs" [ $? -eq 0 ]
 ok "and is shown" says Wunused-variable
+cp "$root/common/base/error.c" common/base/
 run stage01 run ARCH=sm_80 INIT=sink STRENGTH=30 -n
 ok "INIT and STRENGTH reach the program" says "'INIT=sink' 'STRENGTH=30'"
 make diff FROM=01 TO=02 2>"$log" | true
