@@ -202,11 +202,11 @@ sub seconds {
     return children() - $start;
 }
 
-# In turn, the best of three: other tests run beside this one.
+# In turn, the best of five: other tests run beside this one.
 my ($plain, $recorded) = (0, 0);
 for my $folder (grep { basename($_) =~ /^(04|06|09|15)_/ } @folders) {
     my @best = (1e9, 1e9);
-    for (1 .. 3) {
+    for (1 .. 5) {
         my @took = (seconds($folder, ''), seconds($folder, "$scratch/record.json"));
         for my $kind (0, 1) { $best[$kind] = $took[$kind] if $took[$kind] < $best[$kind] }
     }
@@ -215,7 +215,7 @@ for my $folder (grep { basename($_) =~ /^(04|06|09|15)_/ } @folders) {
 }
 if ($plain) {
     my $ratio = sprintf '%.2f', $recorded / $plain;
-    result($ratio < 2, "a run with a record takes $ratio times one without");
+    result($ratio < 1.6, "a run with a record takes $ratio times one without");
 }
 
 print "1..$count\n";
