@@ -16,6 +16,8 @@ build/disassembler.mk: build/toolchain.mk
 LAB := build/sass build/disassembler.mk
 LAB_RUN = while read -r line; do export "$$line"; done < <(sed 's/ := /=/' build/disassembler.mk); \
     build/sass
+# Listings are kept for the next command.
+export LISTINGS := build/listings
 LAB_FORWARD = $(strip $(foreach v,FORMAT LINE INSTR PTX CLEAN,$(if $($v),'$v=$($v)')))
 
 # A stage asked for by name does not silently become one for another architecture.

@@ -4,9 +4,9 @@ FAKE := build/host/common/test/fake_runtime.o
 C_TESTS := $(patsubst %.c,build/test/%,\
     $(wildcard common/*/test/test_*.c tools/*/test/test_*.c tools/*/*/test/test_*.c))
 SCRIPT_TESTS := $(wildcard common/*/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
-# Those that take minutes begin, so that the others run beside them.
-LONG_TESTS := common/cli/test/stages.t $(addprefix tools/test/,static.t workshop.t) \
-    $(addprefix tools/page/test/,explore.t site.t)
+# Those that take longest begin, so that none of them runs on alone at the end.
+LONG_TESTS := common/cli/test/stages.t $(addprefix tools/,test/static.t page/test/site.t \
+    page/test/explore.t sass/test/signatures.t exercise/test/exercise.t test/workshop.t)
 build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simulator.o
 	@rm -f $@; ar rcs $@ $^
 build/host/tools/libptxsim.a: $(PTXSIM)

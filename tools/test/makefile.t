@@ -23,11 +23,12 @@ copy="$work/a checkout"
 log=$copy/log
 trap 'rm -rf "$work"' EXIT
 mkdir "$copy"
-unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS D DTYPE CAUSAL DEVICE ARCH
-# A copy of the tree with two small stages: what is tested is the Makefile, not the kernels.
-cp -r Makefile common tools reference "$copy"
+unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
+# A copy of the tree with two small stages and the object files of the programs: what is tested is
+# the Makefile, not the kernels.
+cp -rp Makefile common tools reference "$copy"
 mkdir -p "$copy/stages/01_three_pass" "$copy/stages/02_coalesced" "$copy/build"
-cp build/toolchain.mk "$copy/build/"
+cp -rp build/toolchain.mk build/flags build/host "$copy/build/"
 # The compiler is the simulator's, too, whatever it is here.
 sed -n 's/^NVCC := /SIM_NVCC := /p; s/^NVCC_PLAIN := /SIM_PLAIN := /p' build/toolchain.mk \
     >"$copy/build/simulator.mk"
@@ -124,7 +125,9 @@ echo 'static int unused;' >>common/base/error.c
 run build/host/common/base/error.o CFLAGS=-O1
 ok "a warning ends no build: compilers differ in theirs" [ $? -eq 0 ]
 ok "and is shown" says Wunused-variable
-cp "$root/common/base/error.c" common/base/
+cp -p "$root/common/base/error.c" common/base/
+cp -p "$root"/build/flags/host build/flags/
+cp -p "$root"/build/host/common/base/error.o build/host/common/base/
 run stage01 run ARCH=sm_80 INIT=sink STRENGTH=30 -n
 ok "INIT and STRENGTH reach the program" says "'INIT=sink' 'STRENGTH=30'"
 make diff FROM=01 TO=02 2>"$log" | true
@@ -182,7 +185,7 @@ ok "so does the roofline of such a GPU" says "roofline needs compute capability 
 
 # ---- A compiler for the GPU and another for the simulator ----------------------------------------
 # What each command compiles with which, and where it looks for kernels, beside a GPU of 7.5.
-cp build/toolchain.mk build/one.mk && cp build/simulator.mk build/one_sim.mk
+cp -p build/toolchain.mk build/one.mk && cp -p build/simulator.mk build/one_sim.mk
 sed 's,^NVCC := .*,NVCC := /old/nvcc,; s,^NVCC_PLAIN := .*,NVCC_PLAIN := --no-compress,' \
     build/one.mk >build/toolchain.mk
 printf 'SIM_NVCC := /new/nvcc\nSIM_PLAIN := --compress-mode=none\n' >build/simulator.mk
@@ -248,9 +251,8 @@ printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
 PATH=$PWD/bin:$PATH run stage01 validate
 ok "nor for what needs a GPU and has none" [ "$(grep -c asked "$log")" -eq 0 ]
 ok "which is all that is said" says "validate needs a GPU, and nvidia-smi finds none"
-cp "$root/tools/toolchain/toolchain.sh" tools/toolchain/
+cp -p "$root/tools/toolchain/toolchain.sh" tools/toolchain/
 mv build/one.mk build/toolchain.mk && mv build/one_sim.mk build/simulator.mk
-touch build/toolchain.mk && touch build/simulator.mk
 rm -r stages/06_later bin build/attention-sim build/disassembler.mk work
 
 run -j4 stage01 ARCH=sm_80

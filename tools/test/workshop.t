@@ -4,8 +4,8 @@ shell of its own as a notebook runs them, in a fresh clone of what is here.
 
 Catches: a command that has changed its name or fails, a grade that is not full, an answer that the
 text gives and the counters do not, Python of ours in a cell, outputs that were committed. The
-clone has no kernels and no programs; the tool-chain's description and the object files of the
-programs are copied to it: that they compile, the run of the tests has shown."""
+clone has no programs; the tool-chain's description, the object files of the programs and the
+stages' kernels are copied to it: that they compile, the run of the tests has shown."""
 import json
 import os
 import re
@@ -50,10 +50,11 @@ def shell(text, folder, repository):
 
 
 def provision(folder):
-    """The tool-chain as it was found here, so that nothing is fetched twice, and the object files,
-    all of one time: later than the sources of the clone."""
+    """The tool-chain as it was found here, so that nothing is fetched twice, the object files and
+    the kernels, all of one time: later than the sources of the clone."""
     build = folder / "flash/build"
-    for name in ("toolchain.mk", "simulator.mk", "disassembler.mk", "flags/host", "host"):
+    kernels = (ROOT / "build").glob("sm_*/[01][0-9]_*/d128_fp16_full.so")
+    for name in ("toolchain.mk", "simulator.mk", "disassembler.mk", "flags", "host", *kernels):
         for source in [ROOT / "build" / name, *(ROOT / "build" / name).rglob("*")]:
             if source.is_file():
                 copy = build / source.relative_to(ROOT / "build")

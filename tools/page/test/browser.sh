@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# For the tests of pages: TAP, a headless Chromium, markup. To be sourced; it ends a test that finds
-# no Chromium.
+# For the tests of pages: TAP, a Chromium without a window, markup. To be sourced; it ends a test
+# that finds no Chromium.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 count=0
@@ -12,19 +12,15 @@ result() { # result STATUS DESCRIPTION [FILE]
     fi
 }
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -z "$browser" ]; then
-    echo "1..0 # SKIP needs a Chromium, such as Debian's package chromium"
+# shellcheck source=tools/page/chromium.sh
+. tools/page/chromium.sh
+if [ -z "$chromium" ]; then
+    echo "1..0 # SKIP needs a Chromium, such as Debian's package chromium-headless-shell"
     exit 0
 fi
 
-# dump ADDRESS: the document that a page has become.
-dump() {
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --window-size=1366,768 \
-        --disable-extensions --disable-background-networking --disable-component-update \
-        --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --dump-dom \
-        "file://$1" 2>/dev/null
-}
+# document PAGE [FRAGMENT]: what the page has become, to $scratch/document.
+document() { dump "$1" "${2:-}" 1366,768 >"$scratch/document" 2>/dev/null; }
 
 # left ID: what the page of $scratch/document left in the element of this name.
 left() {
@@ -34,7 +30,7 @@ left() {
 
 # drive PAGE [FURTHER]: its TAP, numbered anew. FURTHER is what else the page is asked for.
 drive() {
-    dump "$PWD/$1#test${2:+&$2}" >"$scratch/document"
+    document "$1" "test${2:+&$2}"
     left tap >"$scratch/tap"
     result "$([ -s "$scratch/tap" ] && grep -q '^1\.\.' "$scratch/tap"; echo $?)" "$1 was driven"
     while IFS= read -r line; do

@@ -43,7 +43,8 @@ make stage12 timeline RESULTS="$scratch/gpu" >"$scratch/log" 2>&1
 result $? "a page of a record" "$scratch/log"
 page=build/timeline/12_wgmma_d128_fp16_full.html
 checked "$page"
-dump "$PWD/$page" | perl -0777 -pe 's/<script.*?<\/script>//gs' >"$scratch/document"
+document "$page"
+perl -0777 -pi -e 's/<script.*?<\/script>//gs' "$scratch/document"
 says() { # says TEXT: the page does
     grep -qF -- "$1" "$scratch/document"
     result $? "it says: $1"

@@ -29,7 +29,7 @@ make compare FROM=07 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a file is taken as a side" "$scratch/log"
 page=build/compare/07_07_file_d128_fp16_full.html
 drive "$page"
-dump "$PWD/$page" >"$scratch/document"
+document "$page"
 moved=$(grep -o 'class="pair-row moved"' "$scratch/document" | wc -l)
 result "$([ "$moved" -ge 4 ]; echo $?)" "lines that were moved are told from changes"
 result "$(grep -q '<mark>of</mark> <mark>a</mark>\|<mark>of</mark>' "$scratch/document"; echo $?)" \

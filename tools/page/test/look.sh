@@ -15,7 +15,7 @@ look_at() {
     if [ "${words[*]}" != "$plain" ]; then
         "${words[@]}" >"$scratch/log" 2>&1
         result $? "$stage: it is made" "$scratch/log"
-        dump "$PWD/$page#said" >"$scratch/document"
+        document "$page" said
     fi
     if ! grep -q '^CUDA_VERSION := 13\.0' build/toolchain.mk; then
         result 0 "$stage: the page says what is quoted # SKIP quoted from CUDA 13.0"

@@ -59,7 +59,7 @@ result "$([ ! -s "$scratch/open" ]; echo $?)" "their markup is closed" "$scratch
 ! grep -lE '<(script|link|img)[^>]*(src|href)="https?:' "${pages[@]}" >"$scratch/outside"
 result $? "none asks for anything else" "$scratch/outside"
 
-dump "$PWD/build/site/index.html#find=wavefront" >"$scratch/document"
+document build/site/index.html find=wavefront
 [ "$(grep -o 'class="line"' "$scratch/document" | wc -l)" -ge 12 ]
 result $? "the chart has a line for each stage that was timed"
 perl -ne 'while (/<text x="720" y="([\d.]+)"/g) { $n++; $bad++ if $1 > 396.1 || $1 < $last + 13.9;

@@ -1,221 +1,213 @@
-#!/usr/bin/env perl
-# The record of a block (tools/ptxsim/report) against the counters of the run, for every stage: its
-# steps and requests, added up here, are the counters of the block to the unit, and the blocks of a
-# launch together are those that the harness prints. Catches: a step or a request that is missing or
-# recorded twice, a footprint with the wrong cost, wavefronts or sectors that do not add up.
-use strict;
-use warnings;
-use Cwd qw(abs_path);
-use File::Basename;
-use File::Temp qw(tempdir);
-use JSON::PP;
+#!/usr/bin/env python3
+"""The record of a block (tools/ptxsim/report) against the counters of the run, for every stage: its
+steps and requests, added up here, are the counters of the block to the unit, and the blocks of a
+launch together are those that the harness prints.
 
-chdir dirname(abs_path(__FILE__)) . '/../../..' or die;
-my $program = 'build/attention-sim';
-my $scratch = tempdir(CLEANUP => 1);
-my $count   = 0;
+Catches: a step or a request that is missing or recorded twice, a footprint with the wrong cost,
+wavefronts or sectors that do not add up, a record that takes too long.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from math import prod
+from pathlib import Path
 
-sub result {
-    my ($good, $what, @why) = @_;
-    $count++;
-    print $good ? '' : 'not ', "ok $count - $what\n";
-    print map { "# $_\n" } @why[0 .. ($#why < 9 ? $#why : 9)] unless $good;
-}
-
-my @folders = grep { -e "$_/d128_fp16_full.so" } split ' ',
-    $ENV{STAGE_DIRS} || join ' ', glob 'build/sm_80/0*_* build/sm_80/1*_* build/sm_90a/1*_*';
-@folders = grep { -e 'stages/' . basename($_) . '/kernel.cu' } @folders;
-if (!-x $program || !@folders) {
-    print "1..0 # SKIP needs $program and the kernels that make builds\n";
-    exit 0;
-}
-
-# What the harness printed, and the record if a block is given.
-sub run_stage {
-    my ($folder, $block, %variables) = @_;
-    local $ENV{SIM_RECORD} = defined $block ? "$scratch/record.json" : '';
-    local $ENV{SIM_BLOCK}  = $block // '';
-    unlink "$scratch/record.json";
-    my $arguments = join ' ', map { "$_=$variables{$_}" } sort keys %variables;
-    my $line = `$program run DEVICE=sim FORMAT=json $arguments $folder 2>$scratch/log`;
-    my $run  = $line =~ /^\{/ ? decode_json($line) : {};
-    return $run unless defined $block && open my $file, '<', "$scratch/record.json";
-    local $/;
-    return ($run, decode_json(<$file>));
-}
-
-my @fields = qw(executions lanes divergent requests units ideal second second_ideal);
-
-sub lanes_of { my ($mask) = @_; return unpack '%32b*', pack 'l', $mask; }
-
-# The counters of each instruction, from the steps and requests of one block.
-sub add_up {
-    my ($launch) = @_;
-    my @sum = map { [(0) x @fields] } @{ $launch->{ops} };
-    my %class;
-    $class{ $launch->{classes}[$_] } = $_ for 0 .. $#{ $launch->{classes} };
-    for my $warp (@{ $launch->{warps} }) {
-        my @op;
-        my @runs = @{ $warp->{runs} };
-        while (my ($first, $steps, $mask) = splice @runs, 0, 4) {
-            for my $op ($first .. $first + $steps - 1) {
-                push @op, $op;
-                $sum[$op][0]++;
-                $sum[$op][1] += lanes_of($mask);
-            }
-        }
-        die "a warp has $warp->{steps} steps, its runs " . @op if @op != $warp->{steps};
-        $sum[$op[$_]][2]++ for @{ $warp->{divergent} };
-        my @requests = @{ $warp->{requests} };
-        my $step     = 0;
-        while (my ($later, $footprint, $base) = splice @requests, 0, 3) {
-            $step += $later;
-            my $f    = $launch->{footprints}[$footprint];
-            my ($lane) = grep { $f->{mask} >> $_ & 1 } 0 .. 31;
-            die "the bank of lane $lane is not that of address $base"
-                if $f->{space} eq 'shared' && $f->{bank}[$lane] != int($base / 4) % 32;
-            my $op   = $sum[$op[$step]];
-            my $copy = $launch->{ops}[$op[$step]][1] == $class{'cp.async'};
-            next if $f->{space} eq 'lanes';
-            my $second = $copy && $f->{space} eq 'shared';
-            $op->[3]++ unless $second;
-            $op->[$second ? 6 : 4] += $f->{units} // 0;
-            $op->[$second ? 7 : 5] += $f->{ideal} // 0;
-        }
-        for my $t (grep { $launch->{warps}[$_->{warp}] == $warp } @{ $launch->{transfers} }) {
-            my $op = $sum[$op[$t->{step}]];
-            $op->[3]++;
-            $op->[4] += $t->{units};
-            $op->[5] += $t->{ideal};
-        }
-    }
-    return \@sum;
-}
-
-# Where the sums are not the block's counters.
-sub differences {
-    my ($launch, $sum) = @_;
-    my @wrong;
-    for my $op (0 .. $#$sum) {
-        for my $i (0 .. $#fields) {
-            my ($have, $want) = ($sum->[$op][$i], $launch->{counters}[$op][$i]);
-            push @wrong, "$launch->{ops}[$op][0]: $fields[$i] $have, counted $want"
-                if $have != $want;
-        }
-    }
-    return @wrong;
-}
-
-# Wavefronts and sectors of each footprint, counted by what the lanes have.
-sub bad_footprints {
-    my ($launch) = @_;
-    my @wrong;
-    for my $f (@{ $launch->{footprints} }) {
-        next unless $f->{space} eq 'shared' || $f->{space} eq 'global';
-        my $unit = $f->{space} eq 'shared' ? 'wavefront' : 'sector';
-        my (%units, %banks);
-        for my $lane (grep { $f->{mask} >> $_ & 1 } 0 .. 31) {
-            my $at = $f->{$unit}[$lane];
-            $units{$at} = 1;
-            next if $unit eq 'sector';
-            my $word = int(($f->{distance}[$lane] + 4 * $f->{bank}[0]) / 4);
-            push @wrong, "two words of bank $f->{bank}[$lane] in one wavefront"
-                if ($banks{"$at $f->{bank}[$lane]"} //= $word) != $word;
-        }
-        push @wrong, "$f->{units} units, the lanes have " . keys %units
-            if $f->{units} != keys %units;
-    }
-    return @wrong;
-}
-
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = "build/attention-sim"
+FIELDS = "executions lanes divergent requests units ideal second second_ideal".split()
 # The harness's counters, by the classes of the instructions.
-my %memory = (
-    global_load  => ['global load', 'cp.async', 'bulk load (TMA)'],
-    global_store => ['global store', 'bulk store (TMA)'],
-    shared_load  => ['shared load', 'ldmatrix'],
-    shared_store => ['shared store', 'stmatrix'],
-);
-
-sub add_to_totals {
-    my ($total, $launch, $sum) = @_;
-    for my $op (0 .. $#$sum) {
-        my $class = $launch->{classes}[$launch->{ops}[$op][1]];
-        my $s     = $sum->[$op];
-        $total->{warp_instructions} += $s->[0];
-        $total->{lane_instructions} += $s->[1];
-        $total->{divergent_branches} += $s->[2];
-        $total->{mma_instructions} += $s->[0] if $class =~ /^(wg)?mma$/;
-        $total->{barriers} += $s->[0] if $class eq 'barrier';
-        for my $kind (keys %memory) {
-            next unless grep { $_ eq $class } @{ $memory{$kind} };
-            $total->{"${kind}_requests"} += $s->[3];
-            $total->{"${kind}_units"} += $s->[4];
-            $total->{"${kind}_ideal_units"} += $s->[5];
-        }
-    }
+MEMORY = {
+    "global load": "global_load", "cp.async": "global_load", "bulk load (TMA)": "global_load",
+    "global store": "global_store", "bulk store (TMA)": "global_store",
+    "shared load": "shared_load", "ldmatrix": "shared_load",
+    "shared store": "shared_store", "stmatrix": "shared_store",
 }
+results = []
 
-sub check_stage {
-    my ($folder, $variant, %variables) = @_;
-    my ($blocks, %total, @wrong, @footprints) = (1);
-    my ($run) = run_stage($folder, undef, %variables);
-    for (my $block = 0; $block < $blocks; $block++) {
-        my (undef, $record) = run_stage($folder, $block, %variables);
-        push @wrong, "block $block was not recorded" unless $record;
-        for my $launch (@{ $record->{launches} || [] }) {
-            my ($x, $y, $z) = @{ $launch->{grid} };
-            $blocks = $x * $y * $z if $blocks < $x * $y * $z;
-            my $sum = add_up($launch);
-            push @wrong, differences($launch, $sum);
-            push @footprints, bad_footprints($launch);
-            add_to_totals(\%total, $launch, $sum);
-        }
-    }
-    my $name = basename($folder) . " $variant";
-    result(!@wrong, "$name: the steps of a block are its counters", @wrong);
-    result(!@footprints, "$name: wavefronts and sectors are what the lanes need", @footprints);
-    my @unlike = map { "$_: recorded " . ($total{$_} // 0) . ", counted $run->{counters}{$_}" }
-        grep { ($total{$_} // 0) != $run->{counters}{$_} } sort keys %{ $run->{counters} || {} };
-    push @unlike, 'the harness printed no counters' unless $run->{counters};
-    result(!@unlike, "$name: its $blocks blocks are the counters of the run", @unlike);
-}
 
-for my $folder (@folders) {
-    my $early = basename($folder) =~ /^0[123]_/;
-    my %sizes = (B => 1, H => 1, HKV => 1, N => $early ? 4 : 72, NKV => $early ? 130 : 200);
-    check_stage($folder, 'd128_fp16_full', %sizes);
-    check_stage($folder, 'd64_bf16_causal', %sizes, D => 64, DTYPE => 'bf16', CAUSAL => 1)
-        if -e "$folder/d64_bf16_causal.so";
-}
+def ok(passed, description, wrong=()):
+    results.append(bool(passed))
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {description}", flush=True)
+    if not passed:
+        print("".join(f"# {line}\n" for line in wrong[:10]), end="")
 
-sub children {
-    my (undef, undef, $user, $system) = times;
-    return $user + $system;
-}
 
-# The processor's seconds of a run.
-sub seconds {
-    my ($folder, $record) = @_;
-    local $ENV{SIM_RECORD} = $record;
-    my $start = children();
-    system "$program run DEVICE=sim H=1 N=512 $folder >$scratch/log 2>&1";
-    return children() - $start;
-}
+def run_stage(folder, record, block="", **variables):
+    """What the harness printed of a run, and the record if a block is given."""
+    record.unlink(missing_ok=True)
+    done = subprocess.run(
+        [PROGRAM, "run", "DEVICE=sim", "FORMAT=json", *(f"{k}={v}" for k, v in variables.items()),
+         folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+        env={**os.environ, "SIM_RECORD": str(record) if block != "" else "",
+             "SIM_BLOCK": str(block)})
+    run = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+    return run, json.loads(record.read_text()) if record.exists() else None
 
-# In turn, the best of five: other tests run beside this one.
-my ($plain, $recorded) = (0, 0);
-for my $folder (grep { basename($_) =~ /^(04|06|09|15)_/ } @folders) {
-    my @best = (1e9, 1e9);
-    for (1 .. 5) {
-        my @took = (seconds($folder, ''), seconds($folder, "$scratch/record.json"));
-        for my $kind (0, 1) { $best[$kind] = $took[$kind] if $took[$kind] < $best[$kind] }
-    }
-    $plain    += $best[0];
-    $recorded += $best[1];
-}
-if ($plain) {
-    my $ratio = sprintf '%.2f', $recorded / $plain;
-    result($ratio < 1.6, "a run with a record takes $ratio times one without");
-}
 
-print "1..$count\n";
+def lanes_of(mask):
+    """The lanes whose bits are set."""
+    return [lane for lane in range(32) if mask >> lane & 1]
+
+
+def add_up(launch):
+    """The counters of each instruction, from the steps and requests of one block."""
+    sums = [[0] * len(FIELDS) for _ in launch["ops"]]
+    copies = {number for number, (_, kind, *_) in enumerate(launch["ops"])
+              if launch["classes"][kind] == "cp.async"}
+    for number, warp in enumerate(launch["warps"]):
+        op = []
+        for first, steps, mask, _ in zip(*[iter(warp["runs"])] * 4):
+            op += range(first, first + steps)
+            lanes = len(lanes_of(mask))
+            for at in range(first, first + steps):
+                sums[at][0] += 1
+                sums[at][1] += lanes
+        assert len(op) == warp["steps"], f"a warp has {warp['steps']} steps, its runs {len(op)}"
+        for step in warp["divergent"]:
+            sums[op[step]][2] += 1
+        step = 0
+        for later, footprint, base in zip(*[iter(warp["requests"])] * 3):
+            step += later
+            place = launch["footprints"][footprint]
+            if place["space"] == "lanes":
+                continue
+            shared = place["space"] == "shared"
+            assert not shared or place["bank"][lanes_of(place["mask"])[0]] == base // 4 % 32, \
+                f"the bank of the first lane is not that of address {base}"
+            second = shared and op[step] in copies
+            of_op = sums[op[step]]
+            of_op[3] += not second
+            of_op[6 if second else 4] += place.get("units") or 0
+            of_op[7 if second else 5] += place.get("ideal") or 0
+        for transfer in launch["transfers"]:
+            if transfer["warp"] == number:
+                of_op = sums[op[transfer["step"]]]
+                of_op[3] += 1
+                of_op[4] += transfer["units"]
+                of_op[5] += transfer["ideal"]
+    return sums
+
+
+def differences(launch, sums):
+    """Where the sums are not the block's counters."""
+    return [f"{op[0]}: {field} {have}, counted {want}"
+            for op, got, counted in zip(launch["ops"], sums, launch["counters"])
+            for field, have, want in zip(FIELDS, got, counted) if have != want]
+
+
+def bad_footprints(launch):
+    """Wavefronts and sectors of each footprint, counted by what the lanes have."""
+    wrong = []
+    for place in launch["footprints"]:
+        if place["space"] not in ("shared", "global"):
+            continue
+        unit = "wavefront" if place["space"] == "shared" else "sector"
+        lanes = lanes_of(place["mask"])
+        units = {place[unit][lane] for lane in lanes}
+        if len(units) != place["units"]:
+            wrong.append(f"{place['units']} units, the lanes have {len(units)}")
+        if unit == "wavefront":
+            word_of = {}  # of a wavefront and a bank
+            for lane in lanes:
+                word = (place["distance"][lane] + 4 * place["bank"][0]) // 4
+                bank = place["bank"][lane]
+                if word_of.setdefault((place[unit][lane], bank), word) != word:
+                    wrong.append(f"two words of bank {bank} in one wavefront")
+    return wrong
+
+
+def add_to_totals(total, launch, sums):
+    for op, got in zip(launch["ops"], sums):
+        kind = launch["classes"][op[1]]
+        total["warp_instructions"] += got[0]
+        total["lane_instructions"] += got[1]
+        total["divergent_branches"] += got[2]
+        if kind in ("mma", "wgmma"):
+            total["mma_instructions"] += got[0]
+        if kind == "barrier":
+            total["barriers"] += got[0]
+        if kind in MEMORY:
+            for name, count in zip(("requests", "units", "ideal_units"), got[3:6]):
+                total[f"{MEMORY[kind]}_{name}"] += count
+
+
+def check_stage(folder, record, variant, **variables):
+    total, wrong, footprints = Counter(), [], []
+    run, _ = run_stage(folder, record, **variables)
+    blocks, block = 1, 0
+    while block < blocks:
+        _, recorded = run_stage(folder, record, block, **variables)
+        if not recorded:
+            wrong.append(f"block {block} was not recorded")
+        for launch in recorded["launches"] if recorded else []:
+            blocks = max(blocks, prod(launch["grid"]))
+            sums = add_up(launch)
+            wrong += differences(launch, sums)
+            footprints += bad_footprints(launch)
+            add_to_totals(total, launch, sums)
+        block += 1
+    name = f"{os.path.basename(folder)} {variant}"
+    ok(not wrong, f"{name}: the steps of a block are its counters", wrong)
+    ok(not footprints, f"{name}: wavefronts and sectors are what the lanes need", footprints)
+    counted = run.get("counters") or {}
+    unlike = [f"{key}: recorded {total[key]}, counted {value}"
+              for key, value in sorted(counted.items()) if total[key] != value]
+    if not counted:
+        unlike.append("the harness printed no counters")
+    ok(not unlike, f"{name}: its {blocks} blocks are the counters of the run", unlike)
+
+
+def seconds(folder, record):
+    """The processor's seconds of a run."""
+    before = os.times()
+    subprocess.run([PROGRAM, "run", "DEVICE=sim", "H=1", "N=512", folder], check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env={**os.environ, "SIM_RECORD": str(record)})
+    after = os.times()
+    return (after.children_user + after.children_system -
+            before.children_user - before.children_system)
+
+
+def check_cost(folders, record):
+    """In turn, the best of five: other tests run beside this one."""
+    plain = recorded = 0
+    for folder in folders:
+        pairs = [(seconds(folder, ""), seconds(folder, record)) for _ in range(5)]
+        plain += min(pair[0] for pair in pairs)
+        recorded += min(pair[1] for pair in pairs)
+    if plain:
+        ratio = recorded / plain
+        ok(ratio < 1.6, f"a run with a record takes {ratio:.2f} times one without")
+
+
+def main():
+    os.chdir(ROOT)
+    given = os.environ.get("STAGE_DIRS", "").split()
+    folders = [folder for folder in given or
+               sorted(map(str, [*Path("build/sm_80").glob("[01][0-9]_*"),
+                                *Path("build/sm_90a").glob("1[0-9]_*")]))
+               if os.path.exists(f"{folder}/d128_fp16_full.so") and
+               os.path.exists(f"stages/{os.path.basename(folder)}/kernel.cu")]
+    if not os.access(PROGRAM, os.X_OK) or not folders:
+        print(f"1..0 # SKIP needs {PROGRAM} and the kernels that make builds")
+        return 0
+    with tempfile.TemporaryDirectory() as scratch:
+        record = Path(scratch) / "record.json"
+        for folder in folders:
+            queries, keys = (4, 130) if re.match("0[123]_", os.path.basename(folder)) else (72, 200)
+            sizes = {"B": 1, "H": 1, "HKV": 1, "N": queries, "NKV": keys}
+            check_stage(folder, record, "d128_fp16_full", **sizes)
+            if os.path.exists(f"{folder}/d64_bf16_causal.so"):
+                check_stage(folder, record, "d64_bf16_causal", **sizes, D=64, DTYPE="bf16",
+                            CAUSAL=1)
+        check_cost([folder for folder in folders
+                    if re.match("(04|06|09|15)_", os.path.basename(folder))], record)
+    print(f"1..{len(results)}")
+    return not all(results)
+
+
+sys.exit(main())

@@ -2,6 +2,7 @@
 
 #include "analysis/classes.h"
 #include "analysis/host_code.h"
+#include "analysis/kept.h"
 #include "analysis/program.h"
 #include "list.h"
 
@@ -87,11 +88,18 @@ static bool extract_ptx(const char folder[FOLDER_SIZE], char *library, Module *m
 
 /* Without the analysis of data flow, a fifth of nvdisasm's time: it is for jumps by the branch
  * stack, which GPUs before compute capability 7.0 had. */
-static bool disassemble(char *cubin, ModuleParts parts, Module *module, Error *error) {
+static bool disassemble(const char *path, char *cubin, ModuleParts parts, Module *module,
+                        Error *error) {
     char *argv[8] = {tool("NVDISASM", "nvdisasm"), "-ndf", "-c", "-hex", cubin, NULL};
     if (parts & (MODULE_LINES | MODULE_PTX)) argv[5] = "-gi";
     if (parts & MODULE_PTX) argv[6] = "-gp";
-    if (!run_program(NULL, argv, &module->text, error)) return false;
+    Kept kept;
+    const bool keeps = kept_place(path, cubin, argv, &kept);
+    module->text = keeps ? kept_read(&kept) : NULL;
+    if (!module->text) {
+        if (!run_program(NULL, argv, &module->text, error)) return false;
+        if (keeps) kept_write(&kept, module->text);
+    }
     module->listing = listing_parse(module->text);
     snprintf(module->arch, sizeof module->arch, "%s", module->listing.target);
     return true;
@@ -216,7 +224,7 @@ static bool open_in(const char folder[FOLDER_SIZE], char *path, ModuleParts part
     snprintf(cubin, sizeof cubin, "%s", path);
     if (!bare && !extract_cubin(folder, path, cubin, error)) return false;
     if (!bare && (parts & MODULE_PTX) && !extract_ptx(folder, path, module, error)) return false;
-    if (!disassemble(cubin, parts, module, error)) return false;
+    if (!disassemble(path, cubin, parts, module, error)) return false;
     read_compiler(cubin, module);
     add_kernels(path, module);
     if (module->kernels == 0) return error_set(error, STATUS_FAIL, "%s holds no kernel", path);
