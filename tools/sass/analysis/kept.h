@@ -10,14 +10,15 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct Kept {
     char path[PATH_MAX]; /* the file */
-    char from[40];       /* what it was made from, as 128 bits in hexadecimal digits */
+    uint64_t from;       /* a hash of what it was made from */
 } Kept;
 
-/* Where the output of argv, which reads `cubin`, the machine code of `library`, is kept. False if
- * it is not. */
+/* Where the output of argv, which reads `cubin`, the machine code of `library`, is kept: beside
+ * that name, options make the place. False if it is not kept. */
 bool kept_place(const char *library, const char *cubin, char *const argv[], Kept *kept);
 
 /* What is kept there, to be freed; NULL if it is not what argv would print. */

@@ -5,6 +5,8 @@
 #include "analysis/program.h"
 #include "test/tap.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,8 +34,15 @@ static void holds(const Kept *kept, const char *expected, const char *what) {
     free(text);
 }
 
+/* The last part of a place's name, which versions share. */
+static void named(const Kept *kept, const char *expected) {
+    is_text(strrchr(kept->path, '/'), expected, "under its name");
+}
+
 static void test_same(void) {
     const Kept lines = place("a.so", "-gi"), plain = place("a.so", "-c");
+    named(&lines, "/ea85c7a4ca2d6d61.sass");
+    named(&plain, "/168ad63cfebddcd4.sass");
     holds(&lines, "nothing", "nothing is kept to begin with");
     kept_write(&lines, "with lines\n\nand more");
     holds(&lines, "with lines\n\nand more", "what is kept comes back");
@@ -58,22 +67,65 @@ static void test_changes(void) {
     write_file(tool, "a newer disassembler");
     const Kept newer = place("a.so", "-gi");
     holds(&newer, "nothing", "not what another disassembler printed");
+    kept_write(&newer, "newer");
+    const struct timespec now = {.tv_nsec = 1}, later = {.tv_nsec = 2};
+    utimensat(AT_FDCWD, tool, (struct timespec[]){now, now}, 0);
+    const Kept moved = place("a.so", "-gi");
+    holds(&moved, "nothing", "nor one of another second");
+    kept_write(&moved, "moved");
+    utimensat(AT_FDCWD, tool, (struct timespec[]){later, later}, 0);
+    const Kept replaced = place("a.so", "-gi");
+    holds(&replaced, "nothing", "or of another fraction of it");
+    snprintf(tool, sizeof tool, "found on PATH");
+    const Kept found = place("a.so", "-gi");
+    kept_write(&found, "found");
+    snprintf(tool, sizeof tool, "another there");
+    const Kept another = place("a.so", "-gi");
+    holds(&another, "nothing", "or of another name, where only that is known");
+    holds(&found, "found", "which the first one has");
 }
 
 static void test_cut(void) {
     const Kept kept = place("a.so", "-gi");
     kept_write(&kept, "some text");
-    if (truncate(kept.path, 40) != 0) exit(1);
+    if (truncate(kept.path, 25) != 0) exit(1);
     holds(&kept, "nothing", "a file that was cut does not count");
+    if (truncate(kept.path, 19) != 0) exit(1);
+    holds(&kept, "nothing", "nor one that ends with its first line");
     if (truncate(kept.path, 10) != 0) exit(1);
     holds(&kept, "nothing", "nor one without its first line");
     if (truncate(kept.path, 0) != 0) exit(1);
     holds(&kept, "nothing", "nor an empty one");
 }
 
+/* How many files the folder of the listings has. */
+static int files(void) {
+    int count = 0;
+    DIR *directory = opendir(listings);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    if (directory) closedir(directory);
+    return count;
+}
+
 static void test_nowhere(void) {
+    static char far[PATH_MAX + 10];
     char *argv[] = {tool, code, NULL};
-    Kept kept;
+    Kept kept = place("c.so", "-gi");
+    const int before = files();
+    if (mkdir(kept.path, 0777) != 0) exit(1);
+    kept_write(&kept, "text");
+    is_int(files(), before + 1, "where a folder is in the way nothing is left beside it");
+    if (rmdir(kept.path) != 0) exit(1);
+    memset(far, '/', sizeof far - 1);
+    setenv("LISTINGS", far, 1);
+    ok(!kept_place("a.so", code, argv, &kept), "no place whose name is too long");
+    far[PATH_MAX - 23] = '\0';
+    setenv("LISTINGS", far, 1);
+    ok(kept_place("a.so", code, argv, &kept), "one whose name just fits");
+    far[PATH_MAX - 23] = '/', far[PATH_MAX - 22] = '\0';
+    setenv("LISTINGS", far, 1);
+    ok(!kept_place("a.so", code, argv, &kept), "and none that is longer by one");
     setenv("LISTINGS", "/none/such", 1);
     const Kept lost = place("a.so", "-gi");
     kept_write(&lost, "text");
@@ -87,6 +139,7 @@ static void test_nowhere(void) {
 }
 
 int main(void) {
+    umask(0);
     if (!mkdtemp(folder)) return 1;
     snprintf(code, sizeof code, "%s/code", folder);
     snprintf(tool, sizeof tool, "%s/tool", folder);
@@ -98,7 +151,7 @@ int main(void) {
     test_changes();
     test_cut();
     struct stat at;
-    ok(stat(listings, &at) == 0 && S_ISDIR(at.st_mode), "the folder was made");
+    ok(stat(listings, &at) == 0 && at.st_mode == (S_IFDIR | 0777), "the folder was made");
     test_nowhere();
     char *output, *argv[] = {"rm", "-r", folder, NULL};
     Error error;
