@@ -3,14 +3,14 @@
  * was asked whether there was memory for it. */
 #include <fcntl.h>
 #include <glob.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/allocator.h"
 #include "test/run_ptx.h"
 #include "test/tap.h"
 
-#ifdef __SANITIZE_ADDRESS__ /* which has an allocator of its own */
+#if !ALLOCATOR_COUNTS
 
 int main(void) {
     printf("1..0 # SKIP the sanitizer is the allocator\n");
@@ -18,45 +18,6 @@ int main(void) {
 }
 
 #else
-
-/* What glibc calls its own. */
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *memory, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
-void __libc_free(void *memory);
-
-static atomic_long held;             /* allocations that were not given back */
-static atomic_long refused_one = -1; /* which one from now on is refused; negative: none */
-static atomic_long asked;
-
-static bool refused(void) { return atomic_fetch_add(&asked, 1) == atomic_load(&refused_one); }
-
-static void *counted(void *memory) {
-    if (memory) atomic_fetch_add(&held, 1);
-    return memory;
-}
-
-void *malloc(size_t bytes) { return refused() ? NULL : counted(__libc_malloc(bytes)); }
-
-void *calloc(size_t count, size_t bytes) {
-    return refused() ? NULL : counted(__libc_calloc(count, bytes));
-}
-
-void *aligned_alloc(size_t alignment, size_t bytes) {
-    return refused() ? NULL : counted(__libc_memalign(alignment, bytes));
-}
-
-void *realloc(void *memory, size_t bytes) {
-    if (refused()) return NULL;
-    void *larger = __libc_realloc(memory, bytes);
-    return memory ? larger : counted(larger);
-}
-
-void free(void *memory) {
-    if (memory) atomic_fetch_sub(&held, 1);
-    __libc_free(memory);
-}
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
@@ -82,9 +43,9 @@ static int end_without(long which, void *memory) {
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO), dup2(nowhere, STDERR_FILENO);
         const long before = atomic_load(&held);
-        atomic_store(&asked, 0), atomic_store(&refused_one, which);
+        refuse(which);
         run_program(memory);
-        atomic_store(&refused_one, -1);
+        refuse(-1);
         _exit(atomic_load(&held) == before ? 0 : KEPT);
     }
     int status = 0;
@@ -98,7 +59,7 @@ static void try_program(const char *path, void *memory) {
     read_program(path);
     run_program(memory); /* what the first run keeps for all others */
     const long before = atomic_load(&held);
-    atomic_store(&asked, 0);
+    refuse(-1);
     const PtxRun run = run_program(memory);
     const long allocations = atomic_load(&asked), kept = atomic_load(&held) - before;
     ok(run.status == LAUNCH_OK && allocations > 10, "%s: a run with %ld allocations", name,
