@@ -246,7 +246,9 @@ static void json_times(FILE *out, const Device *device, const TrialSetup *setup,
 }
 
 void report_json(FILE *out, const Device *device, const TrialSetup *setup, const Result *result) {
-    static const char *const status[] = {"pass", "fail", "skip"};
+    const char *status = result->status == STATUS_PASS   ? "pass"
+                         : result->status == STATUS_SKIP ? "skip"
+                                                         : "fail";
     const Problem *problem = &setup->problem;
     const AttentionProblem *shape = &problem->shape;
     const StageResources *resources = &result->resources;
@@ -268,7 +270,7 @@ void report_json(FILE *out, const Device *device, const TrialSetup *setup, const
     json_optional(out, "regime", setup->regime);
     json_string(out, "init", init_name(setup->init));
     json_number(out, "strength", strength_of(setup), init_strength(setup->init) > 0);
-    json_string(out, "status", status[result->status]);
+    json_string(out, "status", status);
     json_optional(out, "reason", result->reason);
     json_number(out, "max_error", result->check.max_error, result->checked);
     json_number(out, "tolerance", result->check.tolerance, result->checked);

@@ -1,5 +1,6 @@
 #include "cli/trial.h"
 
+#include "base/progress.h"
 #include "cli/refusal.h"
 #include "device/simulator.h"
 #include "device/stage_launch.h"
@@ -12,6 +13,12 @@
 static void set_status(Result *result, Status status, const char *reason) {
     result->status = status;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+/* On a line of its own. */
+static void say_reason(FILE *explain, const Result *result) {
+    progress_end();
+    fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
 }
 
 /* STATUS_SKIP unless `bytes` more fit on the device. */
@@ -126,7 +133,7 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     result->checked_rows = trial->rows.count;
     set_status(result, result->check.pass ? STATUS_PASS : STATUS_FAIL, result->check.reason);
     if (result->check.pass || !explain) return;
-    fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
+    say_reason(explain, result);
     explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
 }
 
@@ -142,14 +149,20 @@ static bool move_tensors(Trial *trial, Error *error) {
     if (!device_memory_free(&available, error)) return false;
     if (available < problem_bytes(&trial->problem)) return true;
     for (int i = 0; i < TENSORS; i++) {
-        before[i] = *now[i];
         buffer_free(&trial->moved[i]);
+        before[i] = *now[i];
+        *now[i] = (Buffer){0};
     }
-    const bool moved = upload(trial, error);
-    for (int i = 0; i < TENSORS; i++) {
-        trial->moved[i] = before[i];
-        if (!moved || !buffer_fill_nan(&before[i], error)) return false;
+    if (!upload(trial, error)) {
+        for (int i = 0; i < TENSORS; i++) {
+            buffer_free(now[i]);
+            *now[i] = before[i];
+        }
+        return error->status == STATUS_SKIP;
     }
+    memcpy(trial->moved, before, sizeof before);
+    for (int i = 0; i < TENSORS; i++)
+        if (!buffer_fill_nan(&before[i], error)) return false;
     return true;
 }
 
@@ -214,8 +227,7 @@ void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result
     }
     if (!run_stage(trial, stage, &workspace, explain, result, &error)) {
         set_status(result, error.status, error.text);
-        if (explain && error.status == STATUS_FAIL)
-            fprintf(explain, "%s: %s\n", result->stage.name, result->reason);
+        if (explain && error.status == STATUS_FAIL) say_reason(explain, result);
     }
     buffer_free(&workspace);
     if (result->status == STATUS_FAIL) restore(trial);

@@ -202,7 +202,7 @@ static bool one_at_a_time(Timer *timer, const Stage *const stages[], int count, 
                           Times times[], int *failed, Error *error) {
     const size_t l2 = timer->device->l2_bytes, flush = 2 * l2 > LEAST_FLUSH ? 2 * l2 : LEAST_FLUSH;
     Track *tracks = calloc((size_t)count, sizeof *tracks);
-    if (!tracks) return error_set(error, STATUS_FAIL, "not enough host memory for the times");
+    if (!tracks) return error_set(error, STATUS_SKIP, "not enough host memory for the times");
     const bool timed = buffer_create("the L2 flush buffer", flush, &timer->flush, error) &&
                        time_all(timer, stages, count, reps, tracks, failed, error);
     for (int i = 0; timed && i < count; i++) {

@@ -117,6 +117,19 @@ static void empty_object(void) {
             "everything absent, and a NaN");
 }
 
+/* Each status has its word; a folder that does not exist counts as a failure. */
+static void words(void) {
+    static const Status statuses[] = {STATUS_PASS, STATUS_FAIL, STATUS_SKIP, STATUS_USAGE};
+    static const char *const words[] = {"pass", "fail", "skip", "fail"};
+    for (int i = 0; i < 4; i++) {
+        const Device device = {.name = "H200"};
+        const Result result = {.status = statuses[i]};
+        char expected[64];
+        snprintf(expected, sizeof expected, ",\"status\":\"%s\",", words[i]);
+        ok(strstr(json_of(&device, &result), expected) != NULL, "%s", expected);
+    }
+}
+
 static void table(void) {
     const Device device = {.name = "H200", .peak_tflops = 100};
     const Problem p = {{1, 1, 1, 1000, 1000, 0.125f}, 64, TYPE_FP16, false};
@@ -194,6 +207,7 @@ int main(void) {
     repeating();
     full_object();
     empty_object();
+    words();
     table();
     counted_table();
     arguments();
