@@ -69,15 +69,13 @@ static bool make_room(Session *session, Error *error) {
         const size_t most = blocks * (size_t)warps_per_block(&session->results[1].stage);
         warps = most < MOST_WARPS ? (unsigned)most : MOST_WARPS;
     } else {
-        TimelineWarp *list = malloc(MOST_WARPS * sizeof *list);
-        const bool counted = (list || error_set(error, STATUS_SKIP, "not enough host memory")) &&
-                             stamps_create(MOST_WARPS, 1, &session->stamps, error) &&
-                             check(session, 1, error) &&
-                             stamps_warps(&session->stamps, list, error);
-        const int blocks = counted ? spans_blocks(list, MOST_WARPS) : 0;
+        if (!stamps_create(MOST_WARPS, 1, &session->stamps, error) || !check(session, 1, error))
+            return false;
+        TimelineWarp *list = stamps_warps(&session->stamps, error);
+        if (!list) return false;
+        const int blocks = spans_blocks(list, MOST_WARPS);
         warps = blocks ? (unsigned)blocks * list[0].warps : 1;
         free(list);
-        if (!counted) return false;
     }
     return stamps_create(warps, stamps_each(session->device, warps), &session->stamps, error);
 }
@@ -102,16 +100,13 @@ static bool time_both(Session *session, Timing timing, Error *error) {
 /* The launch whose stamps are kept. */
 static bool record(Session *session, Spans *spans, Error *error) {
     const Stamps *stamps = &session->stamps;
-    TimelineWarp *warps = malloc(stamps->warp_count * sizeof *warps);
-    bool good = (warps || error_set(error, STATUS_SKIP, "not enough host memory")) &&
-                stamps_clear(stamps, error) && check(session, 1, error) &&
-                stamps_warps(stamps, warps, error);
-    if (good) {
-        const int blocks = spans_blocks(warps, stamps->warp_count);
-        const int block = session->options->block;
-        good = spans_read(stamps, warps, block == OPTION_UNSET ? (blocks - 1) / 2 : block,
-                          !session->device->simulated, spans, error);
-    }
+    if (!stamps_clear(stamps, error) || !check(session, 1, error)) return false;
+    TimelineWarp *warps = stamps_warps(stamps, error);
+    if (!warps) return false;
+    const int blocks = spans_blocks(warps, stamps->warp_count);
+    const int block = session->options->block;
+    const bool good = spans_read(stamps, warps, block == OPTION_UNSET ? (blocks - 1) / 2 : block,
+                                 !session->device->simulated, spans, error);
     free(warps);
     return good;
 }

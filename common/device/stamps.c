@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool stamps_open(const Stage *stage, Stamps *stamps, Error *error) {
@@ -36,9 +37,14 @@ bool stamps_clear(const Stamps *stamps, Error *error) {
     return buffer_fill(&stamps->warps, 0, error) && buffer_fill(&stamps->stamps, 0, error);
 }
 
-bool stamps_warps(const Stamps *stamps, TimelineWarp *warps, Error *error) {
-    return buffer_intact(&stamps->warps, error) && buffer_intact(&stamps->stamps, error) &&
-           buffer_read(&stamps->warps, warps, error);
+TimelineWarp *stamps_warps(const Stamps *stamps, Error *error) {
+    if (!buffer_intact(&stamps->warps, error) || !buffer_intact(&stamps->stamps, error))
+        return NULL;
+    TimelineWarp *warps = malloc(stamps->warp_count * sizeof *warps);
+    if (warps && buffer_read(&stamps->warps, warps, error)) return warps;
+    if (!warps) error_set(error, STATUS_SKIP, "not enough host memory");
+    free(warps);
+    return NULL;
 }
 
 /* A warp writes downwards, and never to its entry 0. */

@@ -26,8 +26,8 @@ bool stamps_create(unsigned warps, unsigned each, Stamps *stamps, Error *error);
 /* Forgets what was written. */
 bool stamps_clear(const Stamps *stamps, Error *error);
 
-/* Copies all warps out, [warp_count]. */
-bool stamps_warps(const Stamps *stamps, TimelineWarp *warps, Error *error);
+/* All warps, [warp_count], which the caller frees; NULL on an error. */
+TimelineWarp *stamps_warps(const Stamps *stamps, Error *error);
 
 /* Copies the stamps of a warp out in the order in which they were written, to room for `each`.
  * Their number goes to *count, at most each - 1: then there may have been more. */
