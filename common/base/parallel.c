@@ -28,10 +28,8 @@ void parallel_for(size_t count, int threads, ParallelBody body, void *context) {
     if (threads > MAX_THREADS) threads = MAX_THREADS;
     if (threads < 1) threads = 1;
     const size_t pieces = (size_t)threads * PIECES_PER_THREAD;
-    Loop loop = {.count = count,
-                 .piece = (count + pieces - 1) / pieces + (count == 0),
-                 .body = body,
-                 .context = context};
+    Loop loop = {
+        .count = count, .piece = (count + pieces - 1) / pieces, .body = body, .context = context};
 
     pthread_t others[MAX_THREADS];
     int started = 0;

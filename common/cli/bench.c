@@ -52,30 +52,33 @@ static int bench_input(const Options *options, const Device *device, const Cell 
         return error_exit(&error);
     }
     for (int i = 0; i < options->stage_count; i++) report_json(stdout, device, &setup, &results[i]);
-    fflush(stdout);
     show_cell(cell, &setup, results, options->stage_count);
     return run_exit_code(results, options->stage_count);
 }
 
-/* 1 if something failed, 2 if everything was skipped, else 0; 64 above all. */
-static int worse(int a, int b) {
-    if (a == STATUS_USAGE || b == STATUS_USAGE) return STATUS_USAGE;
-    if (a == STATUS_FAIL || b == STATUS_FAIL) return STATUS_FAIL;
-    return a == STATUS_SKIP && b == STATUS_SKIP ? STATUS_SKIP : STATUS_PASS;
-}
+/* What has happened so far. */
+typedef struct Outcome {
+    bool passed, failed;
+} Outcome;
 
-static int bench_cell(const Options *options, const Device *device, const Cell *cell) {
+/* One cell, all inputs. False: a stage's folder does not exist. */
+static bool bench_cell(const Options *options, const Device *device, const Cell *cell,
+                       Outcome *outcome) {
     InputChoice one;
-    int count, code = STATUS_SKIP;
+    int count;
     const InputChoice *inputs = options_inputs(options, &one, &count);
-    for (int i = 0; i < count && code != STATUS_USAGE; i++)
-        code = worse(code, bench_input(options, device, cell, inputs[i]));
-    return code;
+    for (int i = 0; i < count; i++) {
+        const int code = bench_input(options, device, cell, inputs[i]);
+        if (code == STATUS_USAGE) return false;
+        outcome->passed |= code == STATUS_PASS;
+        outcome->failed |= code == STATUS_FAIL;
+    }
+    return true;
 }
 
 int bench_command(const Options *options, const Device *device) {
     Cell cells[MAX_CELLS];
-    int code = STATUS_SKIP;
+    Outcome outcome = {0};
     Error error;
     if (device->simulated) {
         fprintf(stderr, "attention: bench measures times, and the simulator has none: it needs a "
@@ -86,7 +89,7 @@ int bench_command(const Options *options, const Device *device) {
     const int count = regimes_cells(options, cells, &error);
     if (count == 0) return error_exit(&error);
     report_device(stderr, device);
-    for (int i = 0; i < count && code != STATUS_USAGE; i++)
-        code = worse(code, bench_cell(options, device, &cells[i]));
-    return code;
+    for (int i = 0; i < count; i++)
+        if (!bench_cell(options, device, &cells[i], &outcome)) return STATUS_USAGE;
+    return outcome.failed ? STATUS_FAIL : outcome.passed ? STATUS_PASS : STATUS_SKIP;
 }

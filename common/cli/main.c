@@ -137,7 +137,9 @@ int main(int count, char *arguments[]) {
             return become_simulator(arguments, "no GPU here can run the stages");
     }
     device.limit = options.limit;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* an interrupted command leaves no half of a line */
+    /* By lines: they keep their order beside those of stderr and of another program, and an
+     * interrupted command leaves no half of one. */
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (left > 0 && command->run == run_command && options.counters == COUNTERS_TABLE)
         return finish(run_and_simulate(&options, &device, left, arguments));
     return finish(command->run(&options, &device));

@@ -53,7 +53,6 @@ bool run_problem(const Options *options, const Device *device, const TrialSetup 
     progress_end();
     if (!created) return false;
     if (heading) report_problem(heading, setup, &trial.rows);
-    fflush(NULL); /* before what the stages print on stderr */
     if (table) report_head(table, device, width);
     for (int i = 0; i < count; i++) {
         check_stage(options, &trial, options->stages[i], &results[i]);

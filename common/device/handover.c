@@ -16,7 +16,6 @@ static bool announce(char path[PATH_MAX], const char *why, Error *error) {
     strcpy(path + (length < 0 ? 0 : length), "-sim");
     if (length < 0 || access(path, X_OK) != 0)
         return error_set(error, STATUS_SKIP, "%s, and the simulator (%s) is not built", why, path);
-    fflush(NULL); /* what was printed so far comes before the simulator's lines */
     fprintf(stderr, "attention: %s: running on the simulator\n", why);
     return true;
 }

@@ -71,9 +71,8 @@ static void list_lse_mismatches(FILE *out, const Failure *f) {
     if (left == MISMATCHES) fprintf(out, "    none\n");
 }
 
-/* '.' right, '+' in part wrong, '#' all wrong, blank not compared. */
+/* '.' right, '+' in part wrong, '#' all wrong. */
 static char tile_symbol(size_t compared, size_t wrong) {
-    if (compared == 0) return ' ';
     if (wrong == 0) return '.';
     return wrong == compared ? '#' : '+';
 }

@@ -96,6 +96,7 @@ void low_add_values(const float *restrict P, const float *restrict V, size_t d, 
 void exact_largest(const double *numbers, int count, double *largest, double *magnitude) {
     double most[LANES], size[LANES];
     int i = 0;
+    *largest = -INFINITY, *magnitude = 0;
     for (int lane = 0; lane < LANES; lane++) most[lane] = -INFINITY, size[lane] = 0;
     for (; count - i >= LANES; i += LANES)
         for (int lane = 0; lane < LANES; lane++) {
@@ -103,11 +104,10 @@ void exact_largest(const double *numbers, int count, double *largest, double *ma
             size[lane] = LARGER(fabs(numbers[i + lane]), size[lane]);
         }
     for (; i < count; i++) {
-        most[0] = LARGER(numbers[i], most[0]);
-        size[0] = LARGER(fabs(numbers[i]), size[0]);
+        *largest = LARGER(numbers[i], *largest);
+        *magnitude = LARGER(fabs(numbers[i]), *magnitude);
     }
-    *largest = most[0], *magnitude = size[0];
-    for (int lane = 1; lane < LANES; lane++) {
+    for (int lane = 0; lane < LANES; lane++) {
         *largest = LARGER(most[lane], *largest);
         *magnitude = LARGER(size[lane], *magnitude);
     }
