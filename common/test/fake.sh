@@ -27,6 +27,12 @@ run() { # run PROGRAM ARGUMENT...: code, $work/out and $work/err
     code=0
     (cd "$work" && "./$1" "${@:2}") >"$work/out" 2>"$work/err" || code=$?
 }
+steps() { # steps NAME TEXT...: what a terminal showed in turn, each text on the line of the last
+    local expected
+    expected=$(printf '%s\n' "${@:2}")
+    [ "$(tr '\r' '\n' <"$work/err" | sed 's/^\x1b\[K//' | grep -xF -- "$expected")" = "$expected" ]
+    verdict $? "$1: a terminal shows each step"
+}
 exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdout or stderr
     local expected=$1 name=$2 status=0 text
     shift 2

@@ -6,6 +6,7 @@
  *     FAKE_CAPABILITY=90    10 * major + minor              FAKE_NAME=name
  *     FAKE_ALLOCATIONS=3    the fourth allocation fails
  *     FAKE_LOST=1           a reset does not clear a fault
+ *     FAKE_TERMINAL=1       stderr is a terminal
  *
  * Compiled with -DFAKE_SIMULATED=1 it also plays the simulator's counters. */
 #include "test/fake_runtime.h"
@@ -39,6 +40,11 @@ static size_t noted;
 static long setting(const char *name, long fallback) {
     const char *value = getenv(name);
     return value ? atol(value) : fallback;
+}
+
+/* In the place of the system's, unless a test has another one. */
+__attribute__((weak)) int isatty(int descriptor) {
+    return descriptor == STDERR_FILENO && setting("FAKE_TERMINAL", 0) != 0;
 }
 
 static cudaError_t answer(cudaError_t error) {

@@ -39,6 +39,10 @@ verdict $? "from one time to another"
 run attention bench REGIME=decode D=64 01_none
 exits 1 "another regime" '"regime":"decode",' \
     'decode  d64_fp16_full    B=8 H=32 HKV=8 N=1 NKV=8192  FAIL' 'd64_fp16_full.so is not there'
+run attention bench REGIME=small D=64 CAUSAL=1 99_missing
+exits 64 "an unknown stage ends it" '"status":"fail","reason":"99_missing: no such stage'
+[ "$(wc -l <"$work/out")" -eq 1 ]
+verdict $? "with the first cell"
 run attention bench REGIME=prefill CAUSAL=0 01_none
 exits 64 "a regime without such a shape" 'REGIME=prefill has no shape with this D and CAUSAL'
 run attention run REGIME=gqa 01_none

@@ -46,6 +46,14 @@ FAKE_LOST=1 run attention run "${small[@]}" 10_fault 01_none
 exits 1 "a reset that does not help" 'cudaErrorIllegalAddress' \
     'SKIP: not run: the device was lost when an earlier kernel failed'
 
+FAKE_LOST=1 run attention run "${small[@]}" FORMAT=json 10_fault 01_none
+exits 1 "nothing is known of a stage that was not run" \
+    '"registers":null,"threads":null,"shared_bytes":null,"spill_bytes":null'
+FAKE_LOST=1 run attention-sim repeat "${cell[@]}" 10_fault 01_none
+exits 1 "a device that is lost ends repeat" '10_fault                     1 cases, 1 failed' \
+    '01_none                      1 cases, 0 failed, 1 skipped' \
+    'SKIP: not run: the device was lost'
+
 # ---- what a launch must keep to beside its result ------------------------------------------------
 run attention run "${small[@]}" 19_idle
 exits 1 "nothing is done while it is timed" 'FAIL: while it was timed: '
@@ -107,7 +115,8 @@ exits 0 "the same bits in four runs" 'RUNS=4' PASS
 run attention run "${small[@]}" RUNS=5 16_moves
 exits 1 "one bit flipped in the fifth run" \
     'run 5 differs from run 1 in 1 elements of O, first in batch 0 head 1 row 0 column 0: '
-run attention-sim repeat "${cell[@]}" 01_none
+FAKE_TERMINAL=1 run attention-sim repeat "${cell[@]}" 01_none
+steps repeat 'repeat: case '{4,5,6,16,17,18}' of 24'
 exits 0 "repeat of a right stage" 'RUNS=2' '01_none                      6 cases, 0 failed'
 run attention-sim repeat "${cell[@]}" RUNS=5 16_moves
 exits 1 "repeat of one that moves" 'run 5 differs from run 1 in 1 elements of O'

@@ -17,6 +17,14 @@ small=(B=1 H=4 HKV=2 N=100 REPS=3)
 run attention run "${small[@]}" 01_none
 exits 0 "a right stage" PASS 'checked  400 of 400 rows' 'Fake "GPU", compute capability 9.0' \
     'driver 13.0'
+FAKE_TERMINAL=1 run attention run "${small[@]}" 01_none 02_element
+steps "a run" 'preparing inputs and oracle' 'checking 01_none' 'checking 02_element' \
+    '02_element: 1 of 51200 elements of O are wrong: error 0.00823, allowed 0.000711' \
+    'timing 2 stages'
+(cd "$work" && ./attention run "${small[@]}" 02_element) >"$work/out" 2>&1
+[ "$(cut -d ' ' -f 1 "$work/out" | head -n 4 | tr '\n' ' ')" = \
+    'device problem checked 02_element: ' ]
+verdict $? "what is printed and what is explained come in their order"
 run attention run "${small[@]}" LSE=0 01_none
 exits 0 "a right stage without LSE" PASS
 run attention run "${small[@]}" CAUSAL=1 NKV=60 01_none
@@ -94,6 +102,13 @@ FAKE_DEVICES=0 run attention run "${small[@]}" DEVICE=gpu 01_none
 exits 2 "DEVICE=gpu without a GPU" 'no GPU was found'
 FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
 exits 2 "neither GPU nor simulator" 'no GPU was found, and the simulator' 'is not built'
+printf 'nothing' >"$work/attention-sim" && chmod +x "$work/attention-sim"
+FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
+exits 2 "a simulator that cannot be started" \
+    "no GPU was found, and $work/attention-sim cannot be started"
+run attention run "${small[@]}" 01_none 12_unsupported
+exits 0 "one that could not take what is left" PASS \
+    "this GPU cannot run 1 of the 2 stages, and $work/attention-sim cannot be started"
 mv "$work/simulator" "$work/attention-sim"
 FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
 exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' \
@@ -142,6 +157,14 @@ run attention run "${small[@]}" COUNTERS=full 01_none
 exits 2 "counters of a GPU" 'add DEVICE=sim'
 run attention run "${small[@]}" DEVICE=sim COUNTERS=full 01_none
 exits 0 "counters of the simulator" 'the full report'
+run attention run "${small[@]}" DEVICE=sim COUNTERS=full 12_unsupported 01_none
+[ "$(grep -c 'the full report' "$work/out")" -eq 1 ] &&
+    [ "$(grep -B 1 'the full report' "$work/out" | head -n 1)" = 01_none ]
+verdict $? "of what was counted alone, with its name"
+run attention run "${small[@]}" DEVICE=sim COUNTERS=source FORMAT=json 01_none
+exits 0 "counters by line beside JSON" 'the annotated source'
+[ "$(grep -c '^{.*}$' "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ]
+verdict $? "which has stdout for itself"
 run attention run "${small[@]}" DEVICE=sim COUNTERS=html 01_none
 [ "$(cat "$work/out")" = '<html></html>' ]
 verdict $? "COUNTERS=html leaves stdout to the page"
@@ -157,6 +180,9 @@ run attention run "${small[@]}" 99_missing
 exits 64 "an unknown stage" '99_missing: no such stage'
 run attention run "${small[@]}" D=64 01_none
 exits 1 "a variant that is not built" '01_none/d64_fp16_full.so is not there'
+unknown='"registers":null,"threads":null,"shared_bytes":null,"spill_bytes":null'
+run attention run "${small[@]}" D=64 FORMAT=json 01_none
+exits 1 "of which nothing is known" "$unknown"
 run attention run D=96 01_none
 exits 64 "a bad value" 'D=96: allowed are 64|128'
 run attention run H=4 HKV=3 01_none
@@ -183,7 +209,10 @@ run attention grid "${cell[@]}" INIT=normal 11_launch
 exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
 [ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]
 verdict $? "and lists ten"
-run attention grid "${cell[@]}" INIT=dominant 01_none
+steps=()
+for ((i = 1; i <= 49; i++)); do steps+=("grid: case $i of 49"); done
+FAKE_TERMINAL=1 run attention grid "${cell[@]}" INIT=dominant 01_none
+steps "a grid" "${steps[@]}"
 exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
 run attention grid "${cell[@]}" INIT=nan 01_none
 exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'

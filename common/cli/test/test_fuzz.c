@@ -2,7 +2,10 @@
  * again or are all alike, edges that are rare, small groups or one INIT alone; a failure that is
  * not made as small as it can be, or so small that it no longer fails. */
 #include "cli/fuzz.h"
+#include "test/digest.h"
 #include "test/tap.h"
+
+#include <inttypes.h>
 
 static const FuzzLimits limits = {300, 1e7};
 static const Options any = {
@@ -68,6 +71,13 @@ static void seeds(void) {
            a.problem.shape.seq_kv == b.problem.shape.seq_kv && a.seed == b.seed,
        "a seed gives the same case again");
     ok(a.seed != c.seed && a.seed != d.seed, "another seed or number another one");
+    uint64_t sum = 0;
+    for (uint64_t n = 0; n < 300; n++) {
+        const TrialSetup setup = fuzz_case(7, n, &any, limits);
+        sum = digest_setup(sum, &setup);
+    }
+    ok(sum == 0x4c46678eeb348d95, "in every version, so that a failure can be repeated: %" PRIx64,
+       sum);
     Options chosen = any;
     chosen.d = 64;
     chosen.causal = 1;

@@ -3,8 +3,10 @@
  * LSE, always with the usual scale; a case that is there and is not run. */
 #include "cli/cases.h"
 #include "cli/grid.h"
+#include "test/digest.h"
 #include "test/tap.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 enum { LENGTHS = 1024, GROUPS = 16 };
@@ -97,7 +99,60 @@ static void check_both(const char *grid, const int lengths[], int count) {
           "%s: the same lengths in every variant", grid);
 }
 
+static int cases;
+
+static bool add(const TrialSetup *setup, void *sum) {
+    cases++;
+    *(uint64_t *)sum = digest_setup(*(uint64_t *)sum, setup);
+    return true;
+}
+
+/* The cases of a grid are the same in every version: notes/trust.md counts them, and what failed
+ * once is found again. */
+static void known(const char *name, int grid, int count, uint64_t digest) {
+    char *const arguments[] = {"SEED=1"};
+    Options options;
+    Error error;
+    uint64_t sum = 0;
+    cases = 0;
+    options_parse(1, arguments, &options, &error);
+    options.grid = grid;
+    grid_each(&options, false, add, &sum);
+    is_int(cases, count, name);
+    ok(sum == digest, "the same as ever: %" PRIx64, sum);
+}
+
+static bool third(const TrialSetup *setup, void *visits) {
+    (void)setup;
+    return ++*(int *)visits < 3;
+}
+
+/* Tensors or scores that an index of 32 bits cannot reach, one kind at a time. */
+static bool is_big(const TrialSetup *setup, void *kinds) {
+    const Problem *p = &setup->problem;
+    const size_t limit = (size_t)1 << 31, scores = problem_rows(p) * (size_t)p->shape.seq_kv;
+    const bool big[] = {problem_q_elements(p) > limit, problem_kv_elements(p) > limit,
+                        scores > limit};
+    for (int i = 0; i < 3; i++) ((int *)kinds)[i] += big[i] && big[0] + big[1] + big[2] == 1;
+    return setup->init == INIT_NORMAL;
+}
+
+static void big(void) {
+    int kinds[3] = {0}, visits = 0;
+    Options options;
+    Error error;
+    options_parse(1, (char *[]){"GRID=big"}, &options, &error);
+    ok(grid_each(&options, false, is_big, kinds), "big: normal inputs");
+    ok(kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0, "big: Q, K and scores: %d %d %d", kinds[0],
+       kinds[1], kinds[2]);
+    ok(!grid_each(&options, false, third, &visits) && visits == 3, "a visit can end it");
+}
+
 int main(void) {
+    known("full", GRID_FULL, 4824, 0xf2867182f0a6f4e6);
+    known("small", GRID_SMALL, 396, 0xe68f70765386c934);
+    known("big", GRID_BIG, 40, 0xc35732a873d84f36);
+    big();
     static const int full[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 300, 1000};
     static const int small[] = {1, 2, 17, 64, 65, 129, 200};
     look(GRID_SMALL, "SEED=1");

@@ -24,10 +24,16 @@ static void lists(void) {
            cells[0].shape.seq_q == p->shape.seq_q && cells[0].shape.seq_kv == p->shape.seq_kv &&
            cells[0].flops == problem_flops(p) && cells[0].bytes == (double)problem_bytes(p),
        "with all of the first");
+    is_int(library_cells(3, decode, count, cells, reason), count, "in room for just those");
     ok(library_cells(3, decode, count - 1, cells, reason) == 0, "no room for one: %s", reason);
     char *const wrong[] = {"REGIME=none"};
     ok(library_cells(1, wrong, MAX_CELLS, cells, reason) == 0 && strstr(reason, "REGIME=none"),
        "no such regime: %s", reason);
+    char *const none[] = {"REGIME=prefill", "CAUSAL=0"};
+    ok(library_cells(2, none, MAX_CELLS, cells, reason) == 0 && strstr(reason, "has no shape"),
+       "no such cell: %s", reason);
+    ok(library_inputs(1, wrong, 32, inputs, reason) == 0 && strstr(reason, "REGIME=none"),
+       "nor are there inputs then");
     char *const sink[] = {"INIT=sink", "STRENGTH=30"};
     ok(library_inputs(2, sink, 32, inputs, reason) == 1 && inputs[0].init == INIT_SINK &&
            inputs[0].strength == 30 && strcmp(inputs[0].name, "sink") == 0,
@@ -35,6 +41,7 @@ static void lists(void) {
     char *const every[] = {"INIT=all"};
     ok(library_inputs(1, every, 32, inputs, reason) == 10 && inputs[0].init == INIT_NORMAL,
        "ten inputs");
+    is_int(library_inputs(1, every, 10, inputs, reason), 10, "in room for just those");
     ok(library_inputs(1, every, 9, inputs, reason) == 0, "no room for one: %s", reason);
 }
 

@@ -95,6 +95,72 @@ static void square(void) {
     is_near(cells[0].problem.shape.scale, 0.5, 0, "SCALE, too");
 }
 
+/* The cells of a regime that stage 16 was timed on for notes/results. 0: there is no such file. */
+static int recorded(const char *regime, Cell list[]) {
+    FILE *file = fopen("notes/results/nvidia_h200_regimes_stage16.jsonl", "r");
+    char line[4096];
+    int count = 0;
+    while (file && count < MAX_CELLS && fgets(line, sizeof line, file)) {
+        char causal[8], name[16];
+        Problem *p = &list[count].problem;
+        AttentionProblem *s = &p->shape;
+        const char *at = strstr(line, "\"causal\"");
+        if (!strstr(line, "{\"stage\":16,") || !at) continue;
+        if (sscanf(at,
+                   "\"causal\":%7[a-z],\"batch\":%d,\"heads\":%d,\"kv_heads\":%d,\"seq_q\":%d,"
+                   "\"seq_kv\":%d,\"d\":%d,\"regime\":\"%15[a-z]",
+                   causal, &s->batch, &s->heads, &s->kv_heads, &s->seq_q, &s->seq_kv, &p->d,
+                   name) != 8)
+            return -1;
+        p->causal = strcmp(causal, "true") == 0;
+        count += strcmp(name, regime) == 0;
+    }
+    if (file) fclose(file);
+    return count;
+}
+
+static bool listed(const Cell *cell, const Cell list[], int count) {
+    for (int i = 0; i < count; i++)
+        if (same(cell, &list[i])) return true;
+    return false;
+}
+
+/* The shapes of a regime, and of a seed, are the same in every version, so that its times can be
+ * compared with the recorded ones: those of random are of the seeds 7 and 11. */
+static void as_recorded(void) {
+    static const char *const names[] = {"gqa",   "ragged", "prefill", "small",
+                                        "chunk", "decode", "random"};
+    for (int i = 0; i < 7; i++) {
+        char argument[64];
+        Error error;
+        snprintf(argument, sizeof argument, "REGIME=%s", names[i]);
+        const int count = recorded(names[i], again);
+        int cell_count = ask(argument, "SEED=7", NULL, cells, &error), missing = 0;
+        if (strcmp(names[i], "random") == 0)
+            cell_count += ask(argument, "SEED=11", NULL, cells + cell_count, &error);
+        if (count == 0) return skip_test("no recorded results: run from the root");
+        for (int j = 0; j < cell_count; j++) missing += !listed(&cells[j], again, count);
+        ok(count == cell_count && missing == 0, "%s: the recorded ones, %d, and %d others",
+           argument, count, missing);
+    }
+}
+
+/* Each cell has one of the variants. */
+static void partition(void) {
+    Error error;
+    for (int i = 0; i < 9; i++) {
+        static const char *const names[] = {"square", "gqa",    "ragged", "prefill", "small",
+                                            "chunk",  "decode", "random", "all"};
+        static const char *const d[] = {"D=64", "D=128"}, *const mask[] = {"CAUSAL=0", "CAUSAL=1"};
+        char argument[64];
+        int parts = 0;
+        snprintf(argument, sizeof argument, "REGIME=%s", names[i]);
+        for (int part = 0; part < 4; part++)
+            parts += ask(argument, d[part / 2], mask[part % 2], cells, &error);
+        is_int(parts, ask(argument, NULL, NULL, cells, &error), "D and CAUSAL divide a regime");
+    }
+}
+
 static void filters(void) {
     Error error;
     const int count = ask("REGIME=gqa", "D=128", "CAUSAL=1", cells, &error);
@@ -145,6 +211,8 @@ static void seeds(void) {
 int main(void) {
     lists();
     square();
+    as_recorded();
+    partition();
     filters();
     seeds();
     return done_testing();

@@ -1,7 +1,10 @@
 /* What `repeat` runs, as a set. Catches: problems of one tile, where no order can change; lengths
  * that are multiples of a tile, heads that share nothing, a GPU that has room for all blocks. */
 #include "cli/repeat.h"
+#include "test/digest.h"
 #include "test/tap.h"
+
+#include <inttypes.h>
 
 enum { ROWS = 128, KEYS = 128, BLOCK = 64, FRAGMENT = 16 }; /* largest tiles, least rows */
 
@@ -26,7 +29,19 @@ static void look(bool simulated, const char *where, int blocks) {
     ok(fewest >= blocks, "%s: at least %d blocks", where, blocks);
 }
 
+/* notes/trust.md says what `repeat` has found on these shapes. */
+static uint64_t digest(bool simulated) {
+    int count;
+    const AttentionProblem *shapes = repeat_shapes(simulated, &count);
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++) sum = digest_shape(sum, &shapes[i]);
+    return sum;
+}
+
 int main(void) {
+    ok(digest(false) == 0x88707d9f8a9b192f, "the shapes of the recorded runs: %" PRIx64,
+       digest(false));
+    ok(digest(true) == 0x6181cc3063f803b9, "also in the simulator: %" PRIx64, digest(true));
     look(false, "on a GPU", 3 * 132); /* three per multiprocessor */
     look(true, "in the simulator", 6);
     return done_testing();

@@ -24,7 +24,8 @@ done
 small=(timeline B=1 H=2 HKV=1 N=40 REPS=3)
 
 # ---- What is written -----------------------------------------------------------------------------
-run attention "${small[@]}" BLOCK=2 01_none stamped_GOOD/01_none
+FAKE_TERMINAL=1 run attention "${small[@]}" BLOCK=2 01_none stamped_GOOD/01_none
+steps "a timeline" 'timing the stage and its stamped copy'
 exits 0 "a block in the middle" '"block":2,"blocks":6,"sm":0,"cycles":1000,' \
     'the stamps cost 0.0 %' '"cost":0.00000'
 exits 0 "its marks" \

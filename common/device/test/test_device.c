@@ -93,10 +93,12 @@ static void waiting(void) {
     ok(cudaGetLastError() == cudaSuccess, "which leaves none either");
     fake_default_stream();
     ok(device_wait(&device, &error) && device_default_idle(), "unless it is waited for");
+    ok(cudaGetLastError() == cudaSuccess, "which leaves no error");
     fake_fault();
     ok(!device_wait(&device, &error) && strstr(error.text, "cudaErrorIllegalAddress"),
        "a fault shows: %s", error.text);
     device_restore(&device);
+    ok(cudaGetLastError() == cudaSuccess, "is nobody else's");
     ok(device_usable(&error) && device_wait(&device, &error), "and is gone after a reset");
 }
 

@@ -160,6 +160,8 @@ static void until_it_is_stable(void) {
     ok(times[1].count == 22, "what grows goes on for two seconds of its own: %d", times[1].count);
     run(1, 900, 0, (Timing){0}, 0);
     is_int(times[0].count, 3, "three of 900 ms");
+    run(1, 500, 0, (Timing){0}, 0);
+    is_int(times[0].count, 4, "four of 500: two seconds are enough");
     run(1, 5000, 0, (Timing){0}, 0);
     is_int(times[0].count, 3, "never less than three");
 }

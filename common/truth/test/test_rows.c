@@ -69,6 +69,15 @@ int main(void) {
     ok(rows.count > 4 && rows.count < 33 && has(&rows, 0) && has(&rows, 16) && has(&rows, 32),
        "also for a length just past a tile");
     rows_free(&rows);
+    /* The edges alone, of the first and of the last head. */
+    static const size_t of_head[] = {0, 15, 16, 63, 64, 127, 128, 255, 256, 287, 288, 299};
+    p = make(2, 3, 300, 2000000000);
+    rows_choose(&p, 1, 1e3, &rows, &error);
+    int wrong = rows.count != 24;
+    for (size_t i = 0; i < 24 && !wrong; i++)
+        wrong += rows.index[i] != of_head[i % 12] + i / 12 * 5 * 300;
+    is_int(wrong, 0, "rows on both sides of the edges, and no others");
+    rows_free(&rows);
     p = make(32, 64, 1, 8193);
     rows_choose(&p, 1, 1e6, &rows, &error);
     ok(rows.count < 40 && has(&rows, 0) && has(&rows, 2047), "the last of many heads of one row");
