@@ -30,6 +30,7 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
     }
     progress("checking %s", stage.name);
     trial_check(trial, &stage, stderr, result);
+    progress_end();
     show_counters(options, result);
 }
 
@@ -56,13 +57,13 @@ bool run_problem(const Options *options, const Device *device, const TrialSetup 
     if (table) report_head(table, device, width);
     for (int i = 0; i < count; i++) {
         check_stage(options, &trial, options->stages[i], &results[i]);
-        if (!table) continue;
-        progress_end();
-        report_row(table, device, &trial.problem, width, &results[i], NULL);
+        if (table) report_row(table, device, &trial.problem, width, &results[i], NULL);
     }
     if (table) report_foot(table, device);
-    progress("timing %d stages", count);
-    if (!device->simulated) trial_time(&trial, results, count, setup->timing, stderr);
+    if (!device->simulated) {
+        progress("timing %d stages", count);
+        trial_time(&trial, results, count, setup->timing, stderr);
+    }
     progress_end();
     trial_free(&trial);
     for (int i = 0; i < count; i++) stage_close(&results[i].stage);

@@ -1,10 +1,8 @@
 /* What the commands take and give back: memory of the host and of the device, events, libraries;
- * and what becomes of them if one allocation is refused. The stage is in this program, stamps
- * included (fake_stamped.c), and INIT=zeros makes its work easy: O is 0, and LSE counts the keys.
+ * and what becomes of them if one allocation is refused. The stage is in this program (inside.h).
  * Catches: memory or a library that a command does not give back; an allocation that is used before
  * it was asked whether there was memory for it; a command that passes without it. */
 #include "test/allocator.h"
-#include "test/fake_stamped.c"
 #include "test/tap.h"
 
 #if !ALLOCATOR_COUNTS
@@ -16,109 +14,13 @@ int main(void) {
 
 #else
 
-#include "cli/cases.h"
 #include "cli/fuzz.h"
 #include "cli/library.h"
 #include "cli/repeat.h"
 #include "cli/run.h"
 #include "cli/timeline.h"
+#include "test/inside.h"
 #include "truth/explain.h"
-
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- The stage ------------------------------------------------------------------------------- */
-
-static char folder[] = "/tmp/memory.XXXXXX", stage_a[64], stage_b[64];
-static void *program; /* the handle of this one */
-static int libraries; /* that are open */
-static int d;
-static bool causal, wrong;
-
-/* In the place of the system's: each variant of each stage is this program. */
-void *dlopen(const char *path, int flags) {
-    (void)flags;
-    libraries++;
-    d = strstr(path, "d64") ? 64 : 128;
-    causal = strstr(path, "causal") != NULL;
-    timeline_buffers(&(TimelineBuffers){0});
-    return program;
-}
-
-int dlclose(void *library) {
-    libraries -= library == program;
-    return 0;
-}
-
-const AttentionKernel attention_kernels[] = {{"fake", &libraries, 64, 0}, {NULL, NULL, 0, 0}};
-
-const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    (void)p, (void)compute_capability;
-    return NULL;
-}
-
-size_t attention_workspace_bytes(const AttentionProblem *p) {
-    (void)p;
-    return 100;
-}
-
-cudaError_t plain_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
-                         cudaStream_t stream) {
-    const int rows = p->batch * p->heads * p->seq_q;
-    (void)workspace, (void)stream;
-    fake_launch();
-    memset(t->O, wrong, 2 * (size_t)rows * (size_t)d);
-    for (int r = 0; t->LSE && r < rows; r++) {
-        const int visible = causal ? r % p->seq_q + 1 + p->seq_kv - p->seq_q : p->seq_kv;
-        t->LSE[r] = visible > 0 ? logf((float)visible) : -INFINITY;
-    }
-    return cudaSuccess;
-}
-
-static void create_folder(char path[64], const char *name) {
-    snprintf(path, 64, "%s/%s", folder, name);
-    mkdir(path, 0700);
-    for (int i = 0; i < VARIANTS; i++) {
-        char variant[128];
-        snprintf(variant, sizeof variant, "%s/d%d_%s_%s.so", path, i & 1 ? 128 : 64,
-                 i & 2 ? "bf16" : "fp16", i & 4 ? "causal" : "full");
-        fclose(fopen(variant, "w"));
-    }
-}
-
-/* ---- One run of something -------------------------------------------------------------------- */
-
-typedef int (*Command)(const Options *options, const Device *device);
-
-static Device device;
-static Options options;
-static FILE *file;
-static char said[1 << 16]; /* on stdout and stderr */
-
-static int run(Command command) {
-    const int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
-    fflush(NULL);
-    rewind(file);
-    if (ftruncate(fileno(file), 0) != 0) abort();
-    dup2(fileno(file), STDOUT_FILENO), dup2(fileno(file), STDERR_FILENO);
-    const int code = command(&options, &device);
-    fflush(NULL);
-    dup2(out, STDOUT_FILENO), dup2(err, STDERR_FILENO);
-    close(out), close(err);
-    rewind(file);
-    said[fread(said, 1, sizeof said - 1, file)] = '\0';
-    return code;
-}
-
-static void parse(int count, char *const arguments[]) {
-    Error error;
-    if (!options_parse(count, arguments, &options, &error)) exit(error_exit(&error));
-}
-#define OPTIONS(...)                                                                      \
-    parse(sizeof(char *[]){stage_a, stage_b, "INIT=zeros", __VA_ARGS__} / sizeof(char *), \
-          (char *[]){stage_a, stage_b, "INIT=zeros", __VA_ARGS__})
 
 /* What a second run takes it gives back. Returns how many allocations that is. */
 static long gives_back(const char *name, Command command, int expected) {
@@ -206,12 +108,9 @@ int main(void) {
     static char buffer[BUFSIZ];
     Error error;
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    file = tmpfile();
-    program = ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(NULL, RTLD_LAZY);
-    if (!file || !program || !mkdtemp(folder) || !device_open(0, &device, &error)) return 1;
+    create_stages();
+    if (!device_open(0, &device, &error)) return 1;
     device.limit = 1;
-    create_folder(stage_a, "01_a");
-    create_folder(stage_b, "02_b");
     without("the truth", truth_command, STATUS_FAIL, 12);
     without("a library", library_command, STATUS_PASS, 12);
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "REPS=1", "RUNS=2");
@@ -223,6 +122,7 @@ int main(void) {
     failing();
     OPTIONS("B=1", "H=2", "HKV=1", "N=20", "REPS=3");
     gives_back("timeline", timeline_command, STATUS_PASS);
+    remove_stages();
     return done_testing();
 }
 
