@@ -174,12 +174,14 @@ cudaError_t cudaFree(void *memory) {
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     (void)kind;
     wait_for_device();
+    if (!to || !from) return answer(cudaErrorInvalidValue);
     if (!sticky) memcpy(to, from, bytes);
     return answer(cudaSuccess);
 }
 
 cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
     wait_for_device();
+    if (!memory) return answer(cudaErrorInvalidValue);
     if (!sticky) memset(memory, value, bytes);
     return answer(cudaSuccess);
 }

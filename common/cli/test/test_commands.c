@@ -20,12 +20,12 @@ static char stage_c[64]; /* none of whose variants is built */
 
 /* ---- The clock and the simulator ------------------------------------------------------------- */
 
-static long ticks; /* of a tenth of a second: one passes whenever somebody asks */
+static long ticks; /* seconds: one passes whenever somebody asks */
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     (void)clock;
     ticks++;
-    *time = (struct timespec){.tv_sec = ticks / 10, .tv_nsec = ticks % 10 * 100000000};
+    *time = (struct timespec){.tv_sec = ticks};
     return 0;
 }
 
@@ -106,10 +106,15 @@ static void on_a_gpu(void) {
     prints("run_json", run_command, STATUS_FAIL);
     capability = 80;
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "REPS=1");
-    prints("run_skip", run_command, STATUS_SKIP);
+    begin(run_command, STATUS_SKIP, "run on another device");
+    ok(strstr(said,
+              "\n02_b          -         -      -        -      -        -    40    1024      0"
+              "         -         -  SKIP: needs another device\n") != NULL,
+       "nothing was checked");
     capability = 0;
     OPTIONS("COUNTERS=full");
-    prints("run_counters", run_command, STATUS_SKIP);
+    begin(run_command, STATUS_SKIP, "run with counters");
+    is_text(said, "attention: counters are the simulator's: add DEVICE=sim\n", "a GPU has none");
     OPTIONS("REGIME=small", "D=64", "CAUSAL=1", "REPS=1");
     wrong_launch = 1;
     prints("bench", bench_command, STATUS_FAIL);
@@ -131,7 +136,7 @@ static void simulated(void) {
     OPTIONS("D=64", "DTYPE=fp16", "CAUSAL=0", stage_c);
     wrong_launch = 4;
     prints("repeat", repeat_command, STATUS_FAIL);
-    OPTIONS("D=64", "DTYPE=fp16", "SECONDS=40", "SEED=3");
+    OPTIONS("D=64", "DTYPE=fp16", "SECONDS=100", "SEED=3");
     wrong_launch = 3;
     prints("fuzz", fuzz_command, STATUS_FAIL);
     wrong_launch = 0;
@@ -145,13 +150,14 @@ static void without_memory(void) {
     prints("run_memory", run_command, STATUS_SKIP);
     OPTIONS("REGIME=decode", "D=64", "REPS=1");
     prints("bench_memory", bench_command, STATUS_SKIP);
-    OPTIONS("FORMAT=json", "SECONDS=20", "SEED=5");
-    amounts_to("fuzz on a GPU", fuzz_command, STATUS_SKIP, 0x369e1efea19807d3);
+    OPTIONS("FORMAT=json", "SECONDS=209", "SEED=5");
+    /* The time is over just before the 53rd. */
+    amounts_to("fuzz on a GPU", fuzz_command, STATUS_SKIP, 0x5b55b2d8439ab8e7);
     OPTIONS("FORMAT=json", "DTYPE=fp16");
     amounts_to("repeat on a GPU", repeat_command, STATUS_SKIP, 0xa6719d159fc616a3);
     device.simulated = true;
-    OPTIONS("FORMAT=json", "SECONDS=20", "SEED=5");
-    amounts_to("fuzz in the simulator", fuzz_command, STATUS_SKIP, 0x8a0ef97521486c8a);
+    OPTIONS("FORMAT=json", "SECONDS=209", "SEED=5");
+    amounts_to("fuzz in the simulator", fuzz_command, STATUS_SKIP, 0x0b782bbaf0a59cf2);
     device.simulated = false;
     unsetenv("FAKE_MEMORY");
 }

@@ -3,6 +3,7 @@
  * that of the rows compared, a refusal without a sentence. */
 #include "cli/library.h"
 #include "cli/regimes.h"
+#include "truth/check.h"
 #include "test/tap.h"
 
 static char reason[LIBRARY_REASON];
@@ -63,6 +64,30 @@ static void truth(void) {
     for (int c = 0; c < D; c++) O[c] = 0x4000;
     const double error = library_rms_error(library, O);
     ok(error > 0.3 && error < 0.6, "a row of 2 is an error of %.3f", error);
+    library_close(library);
+
+    const Problem p = {shape, D, TYPE_BF16, true};
+    const LibraryInput sink = {INIT_SINK, 30, "sink"};
+    Inputs expected;
+    Error why;
+    library = library_open(&shape, D, true, true, &sink, 5, reason);
+    library_copy(library, Q, K, V);
+    inputs_create(&p, INIT_SINK, 30, 5, 1, &expected, &why);
+    ok(memcmp(Q, expected.Q, sizeof Q) == 0 && memcmp(K, expected.K, sizeof K) == 0 &&
+           memcmp(V, expected.V, sizeof V) == 0,
+       "the tensors of a type, a strength and a seed");
+    for (size_t r = 0; r < 2; r++) memcpy(O + r * 9 * D, V, 2 * D);
+    memset(O + D, 0, 2 * D);
+    memset(O + 10 * D, 0, 2 * D);
+    Rows rows;
+    Truth truth_of;
+    rows_choose(&p, 5, 1e9, &rows, &why);
+    oracle_create(&p, (double)shape.scale, &expected, &rows, &truth_of, &why);
+    is_near(library_rms_error(library, O), check_rms_error(&p, &rows, &truth_of, O), 0,
+            "and the error of its mask");
+    oracle_free(&truth_of);
+    rows_free(&rows);
+    inputs_free(&expected);
     library_close(library);
 }
 

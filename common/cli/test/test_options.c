@@ -4,6 +4,8 @@
 #include "cli/options.h"
 #include "test/tap.h"
 
+#include <stddef.h>
+
 static bool parse(char *argument, Options *options, Error *error) {
     char *const arguments[] = {argument};
     return options_parse(1, arguments, options, error);
@@ -81,6 +83,48 @@ static void bad_values(void) {
     refuses("=5", "B H HKV");
 }
 
+/* Every variable that is a number: the least, the most, and what is beyond them. */
+static void numbers(void) {
+    static const struct {
+        const char *name;
+        size_t offset;
+        int least;
+    } of[] = {{"B", offsetof(Options, batch), 1},      {"H", offsetof(Options, heads), 1},
+              {"HKV", offsetof(Options, kv_heads), 1}, {"N", offsetof(Options, seq_q), 1},
+              {"NKV", offsetof(Options, seq_kv), 1},   {"GPU", offsetof(Options, gpu), 0},
+              {"REPS", offsetof(Options, reps), 0},    {"RUNS", offsetof(Options, runs), 1},
+              {"LIMIT", offsetof(Options, limit), 1},  {"SECONDS", offsetof(Options, seconds), 1},
+              {"BLOCK", offsetof(Options, block), 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const int edges[] = {of[i].least, 2147483647};
+        char argument[64], allowed[64];
+        for (int e = 0; e < 2; e++) {
+            Options options;
+            Error error;
+            snprintf(argument, sizeof argument, "%s=%d", of[i].name, edges[e]);
+            ok(parse(argument, &options, &error) &&
+                   *(int *)((char *)&options + of[i].offset) == edges[e],
+               "%s", argument);
+        }
+        snprintf(argument, sizeof argument, "%s=%d", of[i].name, of[i].least - 1);
+        snprintf(allowed, sizeof allowed, "whole numbers from %d to 2147483647", of[i].least);
+        refuses(argument, allowed);
+    }
+}
+
+/* SCALE is a positive float that is not subnormal. */
+static void scales(void) {
+    static char *const good[] = {"SCALE=1.1754944e-38", "SCALE=3.4028234e38", "SCALE=0.5"};
+    static const char *const bad[] = {"SCALE=1.17e-38", "SCALE=3.5e38", "SCALE=-1",
+                                      "SCALE=nan",      "SCALE=0",      "SCALE=1x"};
+    for (int i = 0; i < 3; i++) {
+        Options options;
+        Error error;
+        ok(parse(good[i], &options, &error) && options.scale > 0, "%s", good[i]);
+    }
+    for (int i = 0; i < 6; i++) refuses(bad[i], "numbers from 1.2e-38 to 3.4e38");
+}
+
 static void bad_sizes(void) {
     refuses_problem(2, (char *[]){"H=3", "HKV=2"}, "HKV=2", "divisors of H");
     refuses_problem(2, (char *[]){"H=2", "HKV=4"}, "HKV=4", "divisors of H");
@@ -105,6 +149,14 @@ static void defaults(void) {
        "simulated: B=1 H=2 HKV=1 N=256 NKV=256 D=128");
     ok(options.seed == 1 && options.lse == 1 && options.device == DEVICE_AUTO && options.reps == 0,
        "SEED=1 LSE=1 DEVICE=auto REPS=0");
+    ok(options.limit == 60 && options.seconds == 60 && options.gpu == 0 && !options.json &&
+           options.counters == COUNTERS_TABLE && options.sustained == 0 && options.strength == 0 &&
+           options.scale == 0 && !options.seed_given && options.seq_count == 0 &&
+           options.stage_count == 0,
+       "LIMIT=60 SECONDS=60 GPU=0 FORMAT=text COUNTERS=table SUSTAINED=0");
+    ok(options.grid == OPTION_UNSET && options.runs == OPTION_UNSET &&
+           options.regime == OPTION_UNSET && options.block == OPTION_UNSET,
+       "the rest is left to the command");
 }
 
 static void good_values(void) {
@@ -182,6 +234,8 @@ int main(void) {
     Options options;
     Error error;
     bad_values();
+    numbers();
+    scales();
     bad_sizes();
     defaults();
     good_values();

@@ -42,6 +42,13 @@ static const char *in_percent(const AttentionProblem *p, int capability) {
     return capability == 90 ? "needs 100 %%" : NULL;
 }
 
+/* Runs nothing but the smallest problem of all, with the scale of the one that is asked for. */
+static const char *smallest(const AttentionProblem *p, int capability) {
+    const bool is_smallest = p->batch == 1 && p->heads == 1 && p->kv_heads == 1 && p->seq_q == 1 &&
+                             p->seq_kv == 1 && p->scale == 1;
+    return is_smallest && capability == 90 ? NULL : "no";
+}
+
 typedef const char *(*Supports)(const AttentionProblem *problem, int capability);
 
 static Problem problem_of(int batch, int heads, int seq_q, int seq_kv) {
@@ -71,6 +78,11 @@ int main(void) {
        "nor 2^31 rows of 64 elements");
     ok(asked(many_blocks, problem_of(1 << 12, 1 << 12, 1 << 10, 64), 90) == STATUS_SKIP,
        "2^34 rows, which may be 2^31 blocks, may be");
+    ok(asked(smallest, small, 80) == STATUS_SKIP, "the smallest problem tells what a device is");
+    ok(asked(smallest, small, 90) == STATUS_FAIL, "and what a refusal of more is");
+    ok(asked(any_device, problem_of(1, 1, INT_MAX, 256), 90) == STATUS_FAIL &&
+           asked(any_device, problem_of(1, 1, INT_MAX, 257), 90) == STATUS_SKIP,
+       "256 elements per block");
     static const int devices[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
     for (int i = 0; i < 12; i++) {
         alone = devices[i];

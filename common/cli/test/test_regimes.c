@@ -71,6 +71,7 @@ static void lists(void) {
                     belongs(names[i], &cells[j].problem.shape);
         ok(right, "%s: %d cells of its kind", argument, count);
         ok(fit(count), "each with a shape that stages take, and once");
+        ok(error.status == STATUS_PASS && !error.text[0], "and nothing to say");
         if (i < 7) total += count;
     }
     is_int(ask("REGIME=all", NULL, NULL, cells, &error), total, "all are those but random");
@@ -89,6 +90,8 @@ static void square(void) {
     ok(cells[1].problem.shape.batch == 256 && cells[1].problem.d == 64 && cells[1].problem.causal,
        "the tokens stay the same");
     is_int(ask("INIT=all", "D=64", NULL, cells, &error), 4, "INIT=all: two lengths");
+    ok(cells[0].problem.shape.seq_q == 4096 && cells[1].problem.shape.seq_kv == 16384,
+       "4096 and 16384");
     is_int(ask("DTYPE=bf16", NULL, NULL, cells, &error) && cells[0].problem.type == TYPE_BF16, 1,
            "DTYPE arrives");
     ask("SCALE=0.5", NULL, NULL, cells, &error);

@@ -145,6 +145,8 @@ static void teams(void) {
     ok(strstr(read_block(0, false), "\"stamps\":[1,0,8,1,10,2]") &&
            strstr(text, "\"stamps\":[0,0,9,1,9,2]") && strstr(text, "\"cycles\":19,"),
        "from the first warp's beginning");
+    given.stamps[2 * EACH] = (TimelineStamp){0, 1};
+    ok(strstr(read_block(1, false), "2,1,0,1,1,1,2,1,0,1,1]},\n") != NULL, "entry 0 is not read");
     given.stamps[3 * EACH + 4].mark = 4;
     is_text(read_block(0, true), "warp 3 left a stamp of mark 4, and there are 3",
             "a mark that there is not");

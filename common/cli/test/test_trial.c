@@ -23,7 +23,7 @@ static struct {
 
 /* What it saw. */
 static struct {
-    int launches, dirty_outputs, dirty_workspaces, moved;
+    int launches, dirty_outputs, dirty_workspaces, moved, stale;
     unsigned char dirt[64];
     AttentionTensors tensors;
 } seen;
@@ -41,11 +41,16 @@ static bool all(const void *memory, size_t bytes, unsigned char value) {
 
 static void look(const AttentionTensors *t, const unsigned char *workspace) {
     seen.dirty_outputs += all(t->O, Q_BYTES, 0xff) && (!t->LSE || all(t->LSE, LSE_BYTES, 0xff));
-    if (seen.launches > 1)
+    if (seen.launches > 1) {
+        const AttentionTensors *first = &seen.tensors;
+        seen.stale += all(first->Q, Q_BYTES, 0xff) && all(first->K, KV_BYTES, 0xff) &&
+                      all(first->V, KV_BYTES, 0xff) && all(first->O, Q_BYTES, 0xff) &&
+                      (!t->LSE || all(first->LSE, LSE_BYTES, 0xff));
         seen.moved += t->Q != seen.tensors.Q && t->K != seen.tensors.K && t->V != seen.tensors.V &&
                       t->O != seen.tensors.O && (!t->LSE || t->LSE != seen.tensors.LSE);
-    else
+    } else {
         seen.tensors = *t;
+    }
     if (!workspace) return;
     seen.dirty_workspaces += all(workspace, SCRATCH, workspace[0]);
     if (seen.launches <= (int)sizeof seen.dirt) seen.dirt[seen.launches - 1] = workspace[0];
@@ -141,7 +146,10 @@ static void right(void) {
         known[seen.dirt[i]] = true;
     }
     ok(same == 0 && kinds == 4 && known[0] && known[255], "a workspace is never twice the same");
-    is_int(seen.moved, 8, "and all runs but the first have their tensors elsewhere");
+    static const unsigned char dirt[] = {0x5a, 0xff, 0x00, 0xa5};
+    ok(memcmp(seen.dirt, dirt, 4) == 0 && memcmp(seen.dirt + 4, dirt, 4) == 0, "in four turns");
+    ok(seen.moved == 8 && seen.stale == 8,
+       "and all runs but the first have their tensors elsewhere, and NaN where they were");
     bug.workspace = 0;
 }
 
@@ -197,6 +205,22 @@ static void moves(void) {
        "a launch that writes nothing");
     bug.forgets = false;
     bug.launch = 0;
+}
+
+/* The second copy fits, just or just not. */
+static void staying(void) {
+    static const char *const memory[] = {"36160", "36159"};
+    for (int i = 0; i < 2; i++) {
+        Result result = {.status = STATUS_USAGE};
+        setenv("FAKE_MEMORY", "36160", 1);
+        ok(create(true, 2), "a problem that fits, just");
+        setenv("FAKE_MEMORY", memory[i], 1);
+        trial_check(&trial, &stage, NULL, &result);
+        ok(result.status == STATUS_PASS && seen.launches == 2 && seen.moved == !i,
+           "with %s bytes for a second copy: %s", memory[i], result.reason);
+        trial_free(&trial);
+    }
+    unsetenv("FAKE_MEMORY");
 }
 
 static void refusals(void) {
@@ -302,6 +326,7 @@ int main(void) {
     right();
     forbidden();
     moves();
+    staying();
     refusals();
     times();
     after_times();

@@ -2,7 +2,9 @@
  * part, a changed byte that is not seen or is miscounted, a fill or a copy that stops short, memory
  * that there is none of and that is called a failure. */
 #include "device/buffer.h"
+#include "device/counters.h"
 #include "device/device.h"
+#include "test/fake_runtime.h"
 #include "test/tap.h"
 
 #include <stdint.h>
@@ -11,6 +13,38 @@
 enum { BAND = 4096, BYTES = 3000 };
 
 static Error error;
+static bool simulated;
+
+/* As beside the simulator, which sees for itself what is written outside. */
+bool counters_simulated(void) { return simulated; }
+
+static void without_bands(void) {
+    unsigned char bytes[BAND] = {0};
+    Buffer buffer;
+    simulated = true;
+    ok(buffer_create("it", sizeof bytes, &buffer, &error) && buffer.guard == 0,
+       "no bands in the simulator");
+    ok(!(buffer.data[0] == 0xaa && buffer.data[1] == 0x7f), "and nothing is written there");
+    ok(buffer_write(&buffer, bytes, &error) && buffer_intact(&buffer, &error) &&
+           buffer_unchanged(&buffer, bytes, &error),
+       "it is intact");
+    buffer_free(&buffer);
+    simulated = false;
+}
+
+/* An error that somebody else has left is still there, one of its own is not. */
+static void freeing(void) {
+    Buffer buffer;
+    buffer_create("it", BYTES, &buffer, &error);
+    fake_error();
+    buffer_free(&buffer);
+    ok(cudaGetLastError() == cudaErrorInvalidValue, "freeing takes nobody's error");
+    buffer_create("it", BYTES, &buffer, &error);
+    fake_fault();
+    buffer_free(&buffer);
+    cudaDeviceReset();
+    ok(cudaGetLastError() == cudaSuccess, "and leaves none after a fault");
+}
 
 static void bands(void) {
     static const int places[] = {-BAND, -1, 0, BAND - 1};
@@ -90,7 +124,9 @@ static void nothing(void) {
 }
 
 int main(void) {
+    without_bands(); /* first: what is freed may look like a band */
     bands();
+    freeing();
     contents();
     nothing();
     return done_testing();

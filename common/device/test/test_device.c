@@ -16,6 +16,7 @@ static Error error;
 
 static void description(void) {
     size_t bytes = 0;
+    device = (Device){.simulated = true, .limit = 7};
     setenv("FAKE_MEMORY", "123456789", 1);
     ok(device_count() == 1 && device_open(0, &device, &error), "a device");
     is_text(device.name, "Fake \"GPU\"", "its name");

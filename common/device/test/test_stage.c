@@ -8,7 +8,10 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void names(void) {
@@ -45,12 +48,41 @@ static void opening(void) {
     Error error;
     ok(!stage_open("none/01_none", &p, &stage, &error) && error.status == STATUS_USAGE,
        "no such folder: %s", error.text);
+    is_text(error.text,
+            "none/01_none: no such stage; allowed are folders of built stages such as "
+            "build/sm_80/07_swizzle",
+            "which is said");
     ok(!stage_open("Makefile", &p, &stage, &error) && error.status == STATUS_USAGE,
        "a file is none");
     ok(!stage_open("common/", &p, &stage, &error) && error.status == STATUS_FAIL, "no variant");
     is_text(error.text, "common/d64_bf16_causal.so is not there: the stage's variant is not built",
             "is said");
     is_text(stage.name, "common", "of a stage with a name");
+}
+
+/* While BUILDING runs, a variant that is not there may still come: here after 30 ms. */
+static void building(const char *folder, const char *path, const char *library) {
+    const Problem p = {{1, 1, 1, 1, 1, 1}, 64, TYPE_BF16, true};
+    char number[32];
+    Stage stage;
+    Error error;
+    fflush(NULL);
+    const pid_t builder = fork();
+    if (builder == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+        if (symlink(library, path) != 0) _exit(1);
+        for (;;) pause();
+    }
+    snprintf(number, sizeof number, "%d", (int)builder);
+    setenv("BUILDING", number, 1);
+    ok(!stage_open(folder, &p, &stage, &error) && strstr(error.text, "does not define"),
+       "one that comes is opened: %s", error.text);
+    unlink(path);
+    kill(builder, SIGKILL);
+    waitpid(builder, NULL, 0);
+    ok(!stage_open(folder, &p, &stage, &error) && strstr(error.text, "is not there"),
+       "none comes once its builder is gone: %s", error.text);
+    unsetenv("BUILDING");
 }
 
 /* A library that is none of a stage, in the place of a variant. */
@@ -69,6 +101,7 @@ static void foreign(void) {
            strncmp(error.text, said, strlen(said)) == 0,
        "another library: %s", error.text);
     unlink(path);
+    building(folder, path, map->l_name);
     rmdir(folder);
     dlclose(library);
 }

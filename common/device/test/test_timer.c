@@ -162,6 +162,8 @@ static void until_it_is_stable(void) {
     is_int(times[0].count, 3, "three of 900 ms");
     run(1, 500, 0, (Timing){0}, 0);
     is_int(times[0].count, 4, "four of 500: two seconds are enough");
+    run(1, 666.5, 0, (Timing){0}, 0);
+    is_int(times[0].count, 4, "four of 666.5: three take half a millisecond less");
     run(1, 5000, 0, (Timing){0}, 0);
     is_int(times[0].count, 3, "never less than three");
 }

@@ -97,13 +97,13 @@ static void bad_element(Sample *s, size_t index, uint16_t bits, const char *what
     s->O[index] = before;
 }
 
-static void bad_lse(Sample *s, float value, const char *what) {
-    const float before = s->LSE[150];
-    s->LSE[150] = value;
+static void bad_lse(Sample *s, size_t row, float value, const char *what) {
+    const float before = s->LSE[row];
+    s->LSE[row] = value;
     const CheckResult result = check(s);
-    ok(!result.pass && result.wrong_lse == 1 && strstr(result.reason, "LSE"), "LSE: %s fails: %s",
-       what, result.reason);
-    s->LSE[150] = before;
+    ok(!result.pass && result.wrong_lse == 1 && strstr(result.reason, "1 of 400 LSE are wrong: "),
+       "LSE: %s fails: %s", what, result.reason);
+    s->LSE[row] = before;
 }
 
 static void bad_fails(void) {
@@ -119,10 +119,14 @@ static void bad_fails(void) {
     bad_element(s, late, 0x7c00, "an infinity");
     bad_element(s, 199 * D, s->O[198 * D], "the element of the row before");
     const double keys = 151;
-    bad_lse(s, (float)(s->LSE[150] + log1p(-1 / keys)), "one key of 151 lost");
-    bad_lse(s, NAN, "NaN");
-    bad_lse(s, INFINITY, "inf");
-    bad_lse(s, -INFINITY, "-inf");
+    bad_lse(s, 150, (float)(s->LSE[150] + log1p(-1 / keys)), "one key of 151 lost");
+    bad_lse(s, 150, NAN, "NaN");
+    bad_lse(s, 150, INFINITY, "inf");
+    bad_lse(s, 150, -INFINITY, "-inf");
+    bad_lse(s, 0, s->LSE[0] + 1, "another one in the first row");
+    bad_lse(s, 399, s->LSE[399] + 1, "and in the last");
+    bad_element(s, 0, 0x7e00, "NaN in the first element");
+    bad_element(s, 400 * D - 1, 0x7e00, "and in the last");
     ok(check(s).pass, "and without those it passes");
     free_sample(s);
 }
@@ -221,6 +225,13 @@ static void unchecked_rows(void) {
     s->O[left_out * D + 1] = 0;
     s->LSE[left_out] = NAN;
     ok(check(s).unwritten == 1, "or in its LSE");
+    s->LSE[left_out] = 0;
+    const size_t ends[] = {s->rows.index[0], s->rows.index[s->rows.count - 1]};
+    for (int i = 0; i < 2; i++) {
+        s->O[ends[i] * D] = 0xffff;
+        ok(check(s).unwritten == 0 && check(s).wrong_elements == 1 + (size_t)i,
+           "one in a row that was compared is wrong, and not unwritten");
+    }
     free_sample(s);
 }
 
@@ -349,6 +360,40 @@ static void whole_explanation(void) {
     free_sample(s);
 }
 
+/* A head whose columns are no whole tiles, and whose first row alone is wrong. */
+static void narrow_explanation(void) {
+    enum { ROWS = 20, NARROW = 24 };
+    const Problem p = {{1, 2, 1, ROWS, ROWS, 0.125f}, NARROW, TYPE_FP16, false};
+    static uint16_t O[2 * ROWS * NARROW];
+    const Outputs outputs = {O, NULL};
+    char text[8192] = "";
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Error error;
+    inputs_create(&p, INIT_NORMAL, 0, 1, 0, &inputs, &error);
+    rows_choose(&p, 1, 1e12, &rows, &error);
+    oracle_create(&p, 0.125, &inputs, &rows, &truth, &error);
+    for (size_t i = 0; i < 2 * ROWS * NARROW; i++)
+        O[i] = element_from_float(TYPE_FP16, (float)truth.low_O[i]);
+    for (size_t c = 16; c < NARROW; c++) O[c] = 0x7e00;
+    FILE *out = fmemopen(text, sizeof text, "w");
+    explain_failure(out, &p, &rows, &truth, &outputs);
+    fclose(out);
+    ok(strstr(text, "    rows      0-19     |.+|\n  wrong rows by row mod 16: 0:1/4 1:0/4 2:0/4") &&
+           strstr(text, "heads with a wrong row: 1 of 2 compared\n"),
+       "the first row of a narrow head");
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t c = 16; c < NARROW; c++) O[r * NARROW + c] = 0x7e00;
+    out = fmemopen(text, sizeof text, "w");
+    explain_failure(out, &p, &rows, &truth, &outputs);
+    fclose(out);
+    ok(strstr(text, "    rows      0-19     |.#|\n") != NULL, "all of its last columns");
+    oracle_free(&truth);
+    rows_free(&rows);
+    inputs_free(&inputs);
+}
+
 int main(void) {
     rms(1e12);
     rms(1e5);
@@ -366,5 +411,6 @@ int main(void) {
     excused_rows();
     explanation();
     whole_explanation();
+    narrow_explanation();
     return done_testing();
 }

@@ -126,6 +126,15 @@ static void onehot_columns(void) {
     ok(most < 300, "onehot: no two columns of the patterns are alike (%d of %d)", most, KEYS);
 }
 
+/* Row and column of an element at sight: of Q and K steps of an eighth, of V of a 64th. */
+static void ramp_steps(void) {
+    const Problem p = make(1, 2, 1, 100, 100, false);
+    const size_t at = 70 * 64 + 9; /* row 70, column 9 */
+    is_near(inputs_value(&p, INIT_RAMP, 0, 1, TENSOR_Q, at), (79 % 16 - 7.5) / 8, 0, "a ramp in Q");
+    is_near(inputs_value(&p, INIT_RAMP, 0, 1, TENSOR_K, at + 1), -7.5 / 8, 0, "and in K");
+    is_near(inputs_value(&p, INIT_RAMP, 0, 1, TENSOR_V, at), 15 / 64.0, 0, "and in V");
+}
+
 static bool subnormal(ElementType type, uint16_t bits) {
     const uint16_t exponent = type == TYPE_BF16 ? 0x7f80 : 0x7c00;
     return (bits & exponent) == 0 && (bits & 0x7fff) != 0;
@@ -240,6 +249,11 @@ static void one_special(Init init, uint64_t seed) {
     for (size_t j = 0; j < 130; j++)
         negative += element_to_float(TYPE_FP16, inputs.K[j * 64 + place % 64]) < 0;
     is_int(negative, 0, "K is positive in its column");
+    for (size_t i = 0; i < 132; i++)
+        negative += element_to_float(TYPE_FP16, inputs.Q[i * 64 + place % 64]) < 0;
+    for (size_t j = 0; j < 130; j++)
+        negative += element_to_float(TYPE_FP16, inputs.K[j * 64 + (place + 1) % 64]) < 0;
+    ok(negative > 70, "and nothing else is: %d", negative);
     inputs_free(&inputs);
 }
 
@@ -298,6 +312,11 @@ static void too_large(void) {
     ok(!inputs_create(&p, INIT_NORMAL, 0, 1, 0, &inputs, &error) && error.status == STATUS_SKIP &&
            strstr(error.text, "GiB of host memory"),
        "too large for the host: %s", error.text);
+    double needed = 0, available = 0;
+    sscanf(error.text, "the problem needs %lf GiB of host memory, and %lf", &needed, &available);
+    ok(fabs(needed - (double)problem_bytes(&p) / (1 << 30)) <= 0.05 && available > 0 &&
+           available < needed,
+       "which says how much it needs and how much there is");
 }
 
 int main(void) {
@@ -315,6 +334,7 @@ int main(void) {
     onehot_selects(&(Problem){{2, 4, 2, 65, 300, 0.125f}, 64, TYPE_BF16, true});
     onehot_selects(&(Problem){{1, 2, 1, 300, 65, 0.125f}, 64, TYPE_FP16, true});
     onehot_columns();
+    ramp_steps();
     tiny_needs_subnormals(TYPE_FP16);
     tiny_needs_subnormals(TYPE_BF16);
     equal_keys();

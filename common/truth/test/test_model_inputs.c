@@ -162,13 +162,24 @@ static void usual(Init init, double documented) {
     inputs_free(&normal);
 }
 
+/* With one key there is no slope. */
+static void single_key(void) {
+    const Problem p = make(64, TYPE_FP16, 1, 1, 5, 1);
+    ok(model_value(&p, INIT_SINK, 12, TENSOR_K, 0, 1) > 0 &&
+           model_value(&p, INIT_RECENCY, 12, TENSOR_K, 0, 1) == 0 &&
+           model_value(&p, INIT_PRIMACY, 12, TENSOR_K, 0, 1) == 0,
+       "a single key is a sink, but neither recent nor the first of many");
+}
+
 static void bench_inputs(void) {
     int count, wrong = 0;
     const InputChoice *inputs = model_bench_inputs(&count);
     for (int i = 0; i < count; i++)
         wrong += (inputs[i].strength > 0) != (init_strength(inputs[i].init) > 0);
+    static const double strengths[] = {0, 12, 30, 3, 6, 14, 20, 20, 20, 100};
+    for (int i = 0; i < 10; i++) wrong += inputs[i].strength != strengths[i];
     ok(count == 10 && inputs[0].init == INIT_NORMAL && wrong == 0,
-       "a bench has ten inputs, normal first, a strength where it belongs");
+       "a bench has the ten inputs of the recorded results, normal first");
 }
 
 int main(void) {
@@ -190,6 +201,7 @@ int main(void) {
     peak(INIT_PRIMACY, 1000, 3, 8192, 1, 0, 200, 10);
     grows(INIT_RECENCY, TYPE_BF16, 131072);
     grows(INIT_PRIMACY, TYPE_FP16, 32768);
+    single_key();
     bench_inputs();
     return done_testing();
 }

@@ -367,6 +367,13 @@ static void finite_rows(void) {
     for (int r = 0; r < 400; r++) wrong += s.truth.finite[r] != (r < 200 && r != 150);
     is_int(wrong, 0, "finite: all but the row of the infinity and the heads that read the NaN");
     special_free(&s);
+    s = special_create(false, 100 * 64 * 40);
+    s.inputs.K[HEAD - 1] = 0x7e00;
+    special_oracle(&s);
+    wrong = 0;
+    for (int r = 0; r < 400; r++) wrong += s.truth.finite[r] != (r >= 200);
+    is_int(wrong, 0, "also if the NaN is in K");
+    special_free(&s);
     s = special_create(false, 1e12);
     special_oracle(&s);
     ok(s.truth.finite == NULL, "not looked for if all rows are compared");

@@ -69,6 +69,10 @@ int main(void) {
     is_int(problem_visible_keys(&p, 1), 0, "queries before the keys begin see none");
     is_int(problem_visible_keys(&p, 2), 1, "the next sees one");
 
+    p = make(1, 1, 1, 7, 5, 64, false);
+    ok(problem_visible_keys(&p, 0) == 5 && problem_visible_keys(&p, 6) == 5,
+       "without a mask each query sees all keys");
+
     int wrong = 0;
     for (int seq_q = 1; seq_q < 20; seq_q++)
         for (int seq_kv = 1; seq_kv < 20; seq_kv++)

@@ -22,6 +22,13 @@ int main(void) {
     for (size_t i = 0; all && i < 600; i++) all = rows.index[i] == i;
     ok(all, "a small problem: all 600 rows");
     rows_free(&rows);
+    const double work_of_all = 600.0 * (50 * 64 + 64);
+    rows_choose(&p, 1, work_of_all, &rows, &error);
+    is_int((long long)rows.count, 600, "all, if the work just allows it");
+    rows_free(&rows);
+    rows_choose(&p, 1, work_of_all - 1, &rows, &error);
+    ok(rows.count < 600, "not all, if it just does not");
+    rows_free(&rows);
 
     p = make(4, 16, 4096, 4096);
     rows_choose(&p, 1, 1e9, &rows, &error);
@@ -66,8 +73,9 @@ int main(void) {
     rows_free(&rows);
     p = make(1, 1, 33, 2000000000);
     rows_choose(&p, 1, 1e3, &rows, &error);
-    ok(rows.count > 4 && rows.count < 33 && has(&rows, 0) && has(&rows, 16) && has(&rows, 32),
-       "also for a length just past a tile");
+    ok(rows.count == 5 && has(&rows, 0) && has(&rows, 15) && has(&rows, 16) && has(&rows, 31) &&
+           has(&rows, 32),
+       "also for a length just past a tile, each once");
     rows_free(&rows);
     /* The edges alone, of the first and of the last head. */
     static const size_t of_head[] = {0, 15, 16, 63, 64, 127, 128, 255, 256, 287, 288, 299};
