@@ -82,7 +82,7 @@ void cases_try_one(const Device *device, const TrialSetup *setup, const Stage *s
     Trial trial;
     const bool created = trial_create(setup, device, &trial, &error);
     check(created ? &trial : NULL, &error, stage, result);
-    if (created) trial_free(&trial);
+    trial_free(&trial);
 }
 
 static void count(const Result *result, Tally *tally) {
@@ -106,7 +106,7 @@ bool cases_try(Cases *cases, const TrialSetup *setup, Error *error) {
         count(&results[i], &cases->tallies[i]);
         if (cases->options->json) report_json(stdout, cases->device, setup, &results[i]);
     }
-    if (created) trial_free(&trial);
+    trial_free(&trial);
     for (int i = 0; i < stages; i++)
         if (results[i].status == STATUS_FAIL && cases->tallies[i].failed <= cases->patience)
             cases->failed(cases, setup, &results[i]);
@@ -115,7 +115,8 @@ bool cases_try(Cases *cases, const TrialSetup *setup, Error *error) {
 
 int cases_end(Cases *cases) {
     const int stages = cases->options->stage_count;
-    int failed = 0, all_skipped = 0;
+    bool failed = false;
+    int all_skipped = 0;
     progress_end();
     for (int i = 0; i < stages; i++) {
         const Tally *t = &cases->tallies[i];
@@ -128,7 +129,7 @@ int cases_end(Cases *cases) {
                 : skipped ? "SKIP"
                           : "PASS");
         fprintf(cases->text, t->skipped ? ": %s\n" : "%s\n", t->skip_reason);
-        failed += t->failed > 0;
+        failed |= t->failed > 0;
         all_skipped += skipped;
         stage_close(&cases->stages[i]);
     }

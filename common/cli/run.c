@@ -71,10 +71,11 @@ bool run_problem(const Options *options, const Device *device, const TrialSetup 
 }
 
 int run_exit_code(const Result results[], int count) {
-    int skipped = 0, failed = 0;
+    bool failed = false;
+    int skipped = 0;
     for (int i = 0; i < count; i++) {
         if (results[i].status == STATUS_USAGE) return STATUS_USAGE;
-        failed += results[i].status == STATUS_FAIL;
+        failed |= results[i].status == STATUS_FAIL;
         skipped += results[i].status == STATUS_SKIP;
     }
     if (failed) return STATUS_FAIL;

@@ -10,4 +10,8 @@
  * stderr. The simulator only runs the copy. Returns the exit code. */
 int timeline_command(const Options *options, const Device *device);
 
+/* The most stamps of each of so many warps, a power of two, 2 at least: a GiB of them in all, and
+ * fewer in the simulator. */
+unsigned timeline_stamps(bool simulated, unsigned warps);
+
 #endif

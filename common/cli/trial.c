@@ -308,11 +308,13 @@ void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *
         if (results[i].status == STATUS_PASS) passed[passed_count++] = &results[i];
     if (passed_count == 0) return;
     if (!time_passed(trial, passed, passed_count, timing, &error)) {
+        progress_end();
         if (explain) fprintf(explain, "the timing ended early: %s\n", error.text);
         restore(trial);
         return;
     }
     if (!move_tensors(trial, &error)) {
+        progress_end();
         if (explain) fprintf(explain, "the tensors stay where they are: %s\n", error.text);
         restore(trial);
     }

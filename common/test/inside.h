@@ -21,7 +21,8 @@ static void *program;     /* the handle of this one */
 static int libraries;     /* that are open */
 static int d, capability; /* 0: it runs on any device */
 static bool causal, wrong;
-static int plain_launches, wrong_launch; /* the one that alone is wrong */
+static int plain_launches;
+static uint64_t wrong_launches; /* a bit for each that alone is wrong; the first one has bit 1 */
 
 /* In the place of the system's: each variant of each stage is this program. */
 void *dlopen(const char *path, int flags) {
@@ -55,7 +56,8 @@ cudaError_t plain_launch(const AttentionProblem *p, const AttentionTensors *t, v
     const int rows = p->batch * p->heads * p->seq_q;
     (void)workspace, (void)stream;
     fake_launch();
-    memset(t->O, wrong || ++plain_launches == wrong_launch, 2 * (size_t)rows * (size_t)d);
+    const bool now = ++plain_launches < 64 && wrong_launches >> plain_launches & 1;
+    memset(t->O, wrong || now, 2 * (size_t)rows * (size_t)d);
     for (int r = 0; t->LSE && r < rows; r++) {
         const int visible = causal ? r % p->seq_q + 1 + p->seq_kv - p->seq_q : p->seq_kv;
         t->LSE[r] = visible > 0 ? logf((float)visible) : -INFINITY;
@@ -80,7 +82,7 @@ static void create_stages(void) {
     program = ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(NULL, RTLD_LAZY);
     if (!program || !mkdtemp(folder)) exit(1);
     create_folder(stage_a, "01_a", true);
-    create_folder(stage_b, "02_b", true);
+    create_folder(stage_b, "02_longer_name", true);
 }
 
 static void remove_stages(void) {

@@ -48,7 +48,9 @@ void counters_report(FILE *out) { fprintf(out, "the report\n"); }
 
 void counters_annotate(FILE *out, bool html) { fprintf(out, html ? "a page\n" : "the source\n"); }
 
-void simulator_vary(int run) { (void)run; }
+static int varied; /* a bit for each run that was announced */
+
+void simulator_vary(int run) { varied |= 1 << run; }
 
 void simulator_print_settings(FILE *out, int runs) { fprintf(out, "RUN=%d ", runs); }
 
@@ -96,50 +98,84 @@ static void amounts_to(const char *name, Command command, int code, uint64_t exp
     ok(digest == expected, "its output is the same as ever: %" PRIx64, digest);
 }
 
+#define LAUNCH(number) ((uint64_t)1 << (number))
+
 static void on_a_gpu(void) {
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "REPS=1");
     prints("run", run_command, STATUS_PASS);
-    wrong_launch = 2;
+    wrong_launches = LAUNCH(2);
     prints("run_wrong", run_command, STATUS_FAIL);
-    wrong_launch = 0;
+    wrong_launches = 0;
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "REPS=1", "FORMAT=json", stage_c);
     prints("run_json", run_command, STATUS_FAIL);
     capability = 80;
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "REPS=1");
     begin(run_command, STATUS_SKIP, "run on another device");
     ok(strstr(said,
-              "\n02_b          -         -      -        -      -        -    40    1024      0"
-              "         -         -  SKIP: needs another device\n") != NULL,
+              "\n02_longer_name         -         -      -        -      -        -    40    1024"
+              "      0         -         -  SKIP: needs another device\n") != NULL,
        "nothing was checked");
     capability = 0;
     OPTIONS("COUNTERS=full");
     begin(run_command, STATUS_SKIP, "run with counters");
     is_text(said, "attention: counters are the simulator's: add DEVICE=sim\n", "a GPU has none");
-    OPTIONS("REGIME=small", "D=64", "CAUSAL=1", "REPS=1");
-    wrong_launch = 1;
+    OPTIONS("REGIME=small", "D=64", "CAUSAL=1", "REPS=2");
+    wrong_launches = LAUNCH(7) | LAUNCH(17); /* one that is timed; a last check */
     prints("bench", bench_command, STATUS_FAIL);
-    wrong_launch = 0;
+    wrong_launches = 0;
     OPTIONS("B=1", "H=2", "HKV=1", "N=20", "REPS=3");
     prints("timeline", timeline_command, STATUS_PASS);
+    wrong_launches = LAUNCH(11); /* the last check of the stage itself */
+    begin(timeline_command, STATUS_FAIL, "timeline of what is wrong at last");
+    ok(strstr(said, ">attention: 01_a: 5120 of 5120 elements of O are wrong: ") &&
+           !strstr(said, "{"),
+       "nothing is written of it");
+    wrong_launches = 0;
 }
 
 static void simulated(void) {
     device.simulated = true;
     OPTIONS("B=1", "H=2", "HKV=1", "N=3");
-    wrong_launch = 2;
+    wrong_launches = LAUNCH(2);
     prints("simulated", run_command, STATUS_FAIL);
-    wrong_launch = 0;
+    wrong_launches = 0;
+    OPTIONS("B=1", "H=2", "HKV=1", "N=3", "FORMAT=json");
+    begin(run_command, STATUS_PASS, "simulated, JSON");
+    ok(!strstr(said, "x ideal"), "has no table");
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "COUNTERS=full", stage_c);
     prints("simulated_full", run_command, STATUS_FAIL);
     OPTIONS("B=1", "H=2", "HKV=1", "N=3", "COUNTERS=html");
     prints("simulated_page", run_command, STATUS_PASS);
     OPTIONS("D=64", "DTYPE=fp16", "CAUSAL=0", stage_c);
-    wrong_launch = 4;
+    wrong_launches = LAUNCH(4);
+    varied = 0;
     prints("repeat", repeat_command, STATUS_FAIL);
-    OPTIONS("D=64", "DTYPE=fp16", "SECONDS=100", "SEED=3");
-    wrong_launch = 3;
+    is_int(varied, 3, "another order for each of two runs");
+    OPTIONS("D=64", "DTYPE=fp16", "SECONDS=100", "SEED=3", stage_c);
+    wrong_launches = LAUNCH(3);
     prints("fuzz", fuzz_command, STATUS_FAIL);
-    wrong_launch = 0;
+    wrong_launches = 0;
+    device.simulated = false;
+}
+
+/* How many stamps a warp has room for, and what the simulator is given. */
+static void room(void) {
+    static const struct {
+        bool simulated;
+        unsigned warps, each;
+    } of[] = {
+        {false, 1, 1 << 16},      {false, 1 << 11, 1 << 16},      {false, (1 << 11) + 1, 1 << 15},
+        {false, 1 << 22, 32},     {false, 1u << 31, 2},           {true, 1, 1 << 13},
+        {true, 1 << 12, 1 << 13}, {true, (1 << 12) + 1, 1 << 12}, {true, 1 << 24, 2}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        is_int(timeline_stamps(of[i].simulated, of[i].warps), of[i].each, "stamps of a warp");
+    device.simulated = true;
+    OPTIONS("B=1", "H=2", "HKV=1", "N=20");
+    begin(timeline_command, STATUS_PASS, "timeline, simulated");
+    ok(to.count == (2 * 20 / 16 + 512) * 2 && to.mask == (1 << 13) - 1,
+       "two warps of each block that there may be: %u", to.count);
+    ok(strstr(said, "\"plain\":\nnull\n,\"stamped\":\n{") && strstr(said, ",\"cost\":null,"),
+       "no times");
     device.simulated = false;
 }
 
@@ -152,12 +188,12 @@ static void without_memory(void) {
     prints("bench_memory", bench_command, STATUS_SKIP);
     OPTIONS("FORMAT=json", "SECONDS=209", "SEED=5");
     /* The time is over just before the 53rd. */
-    amounts_to("fuzz on a GPU", fuzz_command, STATUS_SKIP, 0x5b55b2d8439ab8e7);
+    amounts_to("fuzz on a GPU", fuzz_command, STATUS_SKIP, 0x32d63e955348a883);
     OPTIONS("FORMAT=json", "DTYPE=fp16");
-    amounts_to("repeat on a GPU", repeat_command, STATUS_SKIP, 0xa6719d159fc616a3);
+    amounts_to("repeat on a GPU", repeat_command, STATUS_SKIP, 0x36357c82c03051b4);
     device.simulated = true;
     OPTIONS("FORMAT=json", "SECONDS=209", "SEED=5");
-    amounts_to("fuzz in the simulator", fuzz_command, STATUS_SKIP, 0x0b782bbaf0a59cf2);
+    amounts_to("fuzz in the simulator", fuzz_command, STATUS_SKIP, 0xe9a8ec558a5eae63);
     device.simulated = false;
     unsetenv("FAKE_MEMORY");
 }
@@ -172,6 +208,7 @@ int main(void) {
     device.limit = 1000;
     on_a_gpu();
     simulated();
+    room();
     without_memory();
     remove_stages();
     return done_testing();

@@ -104,6 +104,10 @@ static void empty_object(void) {
                            .check = {.max_error = NAN, .tolerance = 0.5, .rms_error = NAN},
                            .checked_rows = 4,
                            .resources = {-1, -1, -1, -1}};
+    const Result zeros = {.resources = {0}};
+    ok(strstr(json_of(&device, &zeros), "\"registers\":0,\"threads\":0,\"shared_bytes\":0,"
+                                        "\"spill_bytes\":0,") != NULL,
+       "none of a resource is a number");
     is_text(json_of(&device, &result),
             "{\"stage\":null,\"name\":\"mine\",\"device\":\"H200\",\"simulated\":false,"
             "\"dtype\":\"bf16\",\"causal\":true,\"batch\":4,\"heads\":16,\"kv_heads\":2,"
@@ -115,6 +119,24 @@ static void empty_object(void) {
             "\"sustained\":null,\"began\":null,\"ended\":null,\"registers\":null,\"threads\":null,"
             "\"shared_bytes\":null,\"spill_bytes\":null,\"counters\":null}\n",
             "everything absent, and a NaN");
+}
+
+static void device_line(void) {
+    const Device device = {.name = "L4",
+                           .compute_capability = 89,
+                           .multiprocessors = 58,
+                           .l2_bytes = 48 << 20,
+                           .memory_total = (size_t)3 << 29,
+                           .driver = 12080,
+                           .runtime = 13010};
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    report_device(out, &device);
+    fclose(out);
+    is_text(text,
+            "device   L4, compute capability 8.9, 58 SMs, 48 MiB L2, 1.5 GiB, driver 12.8, toolkit "
+            "13.1\n",
+            "a device whose clock and peak are not known");
 }
 
 /* Each status has its word; a folder that does not exist counts as a failure. */
@@ -207,6 +229,7 @@ int main(void) {
     repeating();
     full_object();
     empty_object();
+    device_line();
     words();
     table();
     counted_table();

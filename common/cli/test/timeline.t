@@ -65,7 +65,7 @@ awk -v plain="$plain" -v stamped="$stamped" 'BEGIN { exit !(plain > 0 && stamped
 verdict $? "and both times are named: $plain, $stamped"
 run attention "${small[@]}" 01_none stamped_MANY/01_none
 exits 0 "a warp with more stamps than there is memory for" \
-    'what they did after those is not shown' '"full":true'
+    '6 warps had more than 65535 stamps; what they did after those is not shown' '"full":true'
 
 # ---- What is refused -----------------------------------------------------------------------------
 run attention "${small[@]}" BLOCK=6 01_none stamped_GOOD/01_none
@@ -77,7 +77,7 @@ exits 64 "one folder" 'timeline takes two folders'
 run attention "${small[@]}" 01_none 01_none
 exits 64 "a copy without stamps" '01_none is no stamped copy of a stage'
 run attention "${small[@]}" 02_element stamped_GOOD/01_none
-exits 1 "a stage that is wrong" '02_element: '
+exits 1 "a stage that is wrong" 'attention: 02_element: 1 of 10240 elements of O are wrong: '
 run attention "${small[@]}" 01_none stamped_NONE/01_none
 exits 1 "a copy that writes no stamp" 'the stamped copy has written no stamp'
 run attention "${small[@]}" 01_none stamped_BEYOND/01_none

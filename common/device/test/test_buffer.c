@@ -80,15 +80,15 @@ static void bands(void) {
 
 static void contents(void) {
     const size_t bytes = (2 << 20) + 77; /* more than two pieces */
-    const size_t places[] = {0, (1 << 20) - 1, 1 << 20, bytes - 1};
+    const size_t places[] = {0, (1 << 20) - 1, 1 << 20, (2 << 20) - 1, 2 << 20, bytes - 1};
     unsigned char *host = malloc(bytes), *back = calloc(1, bytes);
     Buffer buffer;
-    for (size_t i = 0; i < bytes; i++) host[i] = (unsigned char)(i * 7 + i / 256);
+    for (size_t i = 0; i < bytes; i++) host[i] = (unsigned char)(i * 7 + i / 256 + (i >> 20));
     ok(buffer_create("Q", bytes, &buffer, &error) && buffer_write(&buffer, host, &error) &&
            buffer_read(&buffer, back, &error) && memcmp(host, back, bytes) == 0,
        "what is written is read");
     ok(buffer_intact(&buffer, &error) && buffer_unchanged(&buffer, host, &error), "and unchanged");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         char expected[128];
         buffer.data[places[i]] ^= 0x80;
         snprintf(expected, sizeof expected, "a kernel changed Q, which it may only read: byte %zu",
