@@ -14,7 +14,7 @@ static void show_input(const TrialSetup *setup) {
 /* The variant and the shape; of a square cell its length says all. */
 static void show_shape(const Cell *cell) {
     const AttentionProblem *s = &cell->problem.shape;
-    char variant[64];
+    char variant[VARIANT_NAME];
     problem_variant(&cell->problem, variant, sizeof variant);
     if (cell->regime == REGIME_SQUARE)
         fprintf(stderr, "%-16s seq %5d ", variant, s->seq_q);

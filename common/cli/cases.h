@@ -20,7 +20,7 @@ typedef struct Cases {
     FILE *text;    /* stderr if stdout carries JSON */
     int patience;  /* failures of a stage that are reported; after them it is left out */
     bool thorough; /* it is not: its further failures are counted */
-    char variant[64];
+    char variant[VARIANT_NAME];
     Stage stages[MAX_STAGES]; /* of that variant; open if they have a library */
     Tally tallies[MAX_STAGES];
     /* Called after a case for each stage that failed on it, which is open; cases_print_failure, or

@@ -99,14 +99,12 @@ static bool read_all(const Stamps *stamps, const TimelineWarp *warps, bool neigh
 bool spans_read(const Stamps *stamps, const TimelineWarp *warps, int block, bool neighbours,
                 Spans *spans, Error *error) {
     const int blocks = spans_blocks(warps, stamps->warp_count);
-    int beside = 0; /* blocks of the SM */
     *spans = (Spans){.block = block, .blocks = blocks};
     if (blocks == 0) return error_set(error, STATUS_FAIL, "the stamped copy has written no stamp");
     if (block >= blocks)
         return error_set(error, STATUS_USAGE, "BLOCK=%d: allowed are 0 to %d", block, blocks - 1);
     spans->sm = of_block(warps, block)->sm - 1;
-    for (int i = 0; i < blocks; i++) beside += of_block(warps, i)->sm == of_block(warps, block)->sm;
-    spans->warps = calloc((size_t)beside * (size_t)warps[0].warps, sizeof *spans->warps);
+    spans->warps = calloc((size_t)blocks * (size_t)warps[0].warps, sizeof *spans->warps);
     TimelineStamp *list = malloc(stamps->each * sizeof *list);
     const bool read =
         (spans->warps && list) || error_set(error, STATUS_SKIP, "not enough host memory");

@@ -1,6 +1,7 @@
 #include "device/stage.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static void await(const char *path) {
 }
 
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error) {
-    char variant[64], path[sizeof stage->folder + sizeof variant + 8];
+    char variant[VARIANT_NAME], path[PATH_MAX];
     struct stat info;
     stage_name(folder, stage);
     problem_variant(problem, variant, sizeof variant);

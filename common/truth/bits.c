@@ -1,6 +1,5 @@
 #include "truth/bits.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Where two tensors differ. Elements have `width` bytes. */
@@ -20,32 +19,36 @@ static Difference differ(const void *first, const void *again, size_t elements, 
     return found;
 }
 
-/* The place of row `index` of LSE: "batch 0 head 1 row 2". */
-static void describe_row(const Problem *problem, size_t index, char *text, size_t size) {
+/* Where row `index` of LSE is. */
+typedef struct Place {
+    size_t batch, head, row;
+} Place;
+
+static Place place_of(const Problem *problem, size_t index) {
     const size_t seq_q = (size_t)problem->shape.seq_q, heads = (size_t)problem->shape.heads;
-    snprintf(text, size, "batch %zu head %zu row %zu", index / seq_q / heads, index / seq_q % heads,
-             index % seq_q);
+    return (Place){index / seq_q / heads, index / seq_q % heads, index % seq_q};
 }
 
 bool bits_equal(const Problem *problem, const Outputs *first, const Outputs *again, int run,
                 Error *error) {
     const size_t d = (size_t)problem->d;
-    char row[100];
     Difference found = differ(first->O, again->O, problem_q_elements(problem), sizeof *first->O);
     if (found.count > 0) {
-        describe_row(problem, found.index / d, row, sizeof row);
+        const Place at = place_of(problem, found.index / d);
         return error_set(error, STATUS_FAIL,
-                         "run %d differs from run 1 in %zu elements of O, first in %s column %zu: "
-                         "%.8g was %.8g",
-                         run, found.count, row, found.index % d,
+                         "run %d differs from run 1 in %zu elements of O, first in batch %zu head "
+                         "%zu row %zu column %zu: %.8g was %.8g",
+                         run, found.count, at.batch, at.head, at.row, found.index % d,
                          element_to_float(problem->type, again->O[found.index]),
                          element_to_float(problem->type, first->O[found.index]));
     }
     if (!first->LSE) return true;
     found = differ(first->LSE, again->LSE, problem_rows(problem), sizeof *first->LSE);
     if (found.count == 0) return true;
-    describe_row(problem, found.index, row, sizeof row);
+    const Place at = place_of(problem, found.index);
     return error_set(error, STATUS_FAIL,
-                     "run %d differs from run 1 in %zu elements of LSE, first in %s: %.8g was %.8g",
-                     run, found.count, row, again->LSE[found.index], first->LSE[found.index]);
+                     "run %d differs from run 1 in %zu elements of LSE, first in batch %zu head "
+                     "%zu row %zu: %.8g was %.8g",
+                     run, found.count, at.batch, at.head, at.row, again->LSE[found.index],
+                     first->LSE[found.index]);
 }

@@ -44,6 +44,8 @@ uint64_t problem_pairs(const Problem *problem);
  * and for P V. */
 double problem_flops(const Problem *problem);
 
+enum { VARIANT_NAME = 64 }; /* room for the name of any variant */
+
 /* Writes the name of the variant that computes it, "d128_fp16_causal" for example. */
 void problem_variant(const Problem *problem, char *name, size_t size);
 

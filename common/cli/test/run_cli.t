@@ -109,6 +109,13 @@ exits 2 "a simulator that cannot be started" \
 run attention run "${small[@]}" 01_none 12_unsupported
 exits 0 "one that could not take what is left" PASS \
     "this GPU cannot run 1 of the 2 stages, and $work/attention-sim cannot be started"
+printf '#!/bin/sh\nkill -KILL $$\n' >"$work/attention-sim"
+run attention run "${small[@]}" 01_none 12_unsupported
+exits 1 "one that is killed" PASS 'this GPU cannot run 1 of the 2 stages: running on the simulator'
+rm "$work/attention-sim"
+run attention run "${small[@]}" 01_none 12_unsupported
+exits 0 "none for what is left" PASS \
+    "this GPU cannot run 1 of the 2 stages, and the simulator ($work/attention-sim) is not built"
 mv "$work/simulator" "$work/attention-sim"
 FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
 exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' \
@@ -116,7 +123,7 @@ exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'de
 ! grep -q 'TFLOP/s' "$work/out"
 verdict $? "which prints no speed"
 run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none
-exits 0 "DEVICE=sim" '"simulated":true' '"ms_median":null' '"warp_instructions":1000'
+exits 0 "DEVICE=sim" 'DEVICE=sim was asked for: running on' '"simulated":true' '"ms_median":null' '"warp_instructions":1000'
 run attention run "${small[@]}" 12_unsupported
 exits 2 "a GPU that can run no stage: the simulator" 'no GPU here can run the stages'
 export FAKE_SIM_CAPABILITY=120
@@ -131,6 +138,17 @@ tables() { # tables STAGE N: the verdict on a stage in table N
 [ "$(tables 01_none 1)$(tables 12_unsupported 1)$(tables 12_unsupported 2)" = PASSSKIPPASS ] &&
     [ -z "$(tables 01_none 2)" ] && [ "$(tables 15_shared 2)" = SKIP ]
 verdict $? "in a table of its own, which has them alone"
+run attention run "${small[@]}" 01_none 15_shared
+exits 0 "one that none can run is no failure" 'SKIP: a block needs'
+run attention run "${small[@]}" 02_element 15_shared
+exits 1 "and hides none" 'SKIP: a block needs'
+run attention run "${small[@]}" 15_shared 12_unsupported 18_refuses_all
+exits 1 "what is refused for no reason stays here" \
+    'this GPU cannot run 2 of the 3 stages: running on' 'FAIL: it refuses this problem'
+[ "$(grep -c 'FAIL' "$work/out")" -eq 1 ]
+verdict $? "and is not asked again"
+run attention-sim run "${small[@]}" GPU=5 01_none
+exits 0 "the simulator has no number" PASS
 run attention run "${small[@]}" FORMAT=json 12_unsupported 01_none
 exits 0 "the same as JSON" '"simulated":true'
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ] && [ "$(wc -l <"$work/out")" -eq 3 ] &&
@@ -156,7 +174,8 @@ exits 2 "too little memory" 'needs 308800 bytes' '1000 bytes'
 run attention run "${small[@]}" COUNTERS=full 01_none
 exits 2 "counters of a GPU" 'add DEVICE=sim'
 run attention run "${small[@]}" DEVICE=sim COUNTERS=full 01_none
-exits 0 "counters of the simulator" 'the full report'
+exits 0 "counters of the simulator" 'the full report' \
+    "the counters are the simulator's: running on"
 run attention run "${small[@]}" DEVICE=sim COUNTERS=full 12_unsupported 01_none
 [ "$(grep -c 'the full report' "$work/out")" -eq 1 ] &&
     [ "$(grep -B 1 'the full report' "$work/out" | head -n 1)" = 01_none ]

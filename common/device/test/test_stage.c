@@ -20,6 +20,7 @@ static void names(void) {
         int number;
     } of[] = {{"build/sm_80/07_swizzle", "07_swizzle", 7},
               {"07_swizzle///", "07_swizzle", 7},
+              {"build/sm_80/07_swizzle//", "07_swizzle", 7},
               {"/16_persistent", "16_persistent", 16},
               {"a/mine", "mine", 0},
               {"a/_mine", "_mine", 0},
