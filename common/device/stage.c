@@ -18,7 +18,7 @@ void stage_name(const char *folder, Stage *stage) {
     snprintf(stage->folder, sizeof stage->folder, "%.*s", (int)end, folder);
     snprintf(stage->name, sizeof stage->name, "%.*s", (int)(end - start), folder + start);
     const size_t digits = strspn(stage->name, "0123456789");
-    if (digits > 0 && stage->name[digits] == '_') stage->number = atoi(stage->name);
+    if (stage->name[digits] == '_') stage->number = atoi(stage->name);
 }
 
 /* Stores the address of a symbol in the pointer variable at `target`. */

@@ -22,11 +22,12 @@ static size_t add_edges(size_t *index, size_t count, size_t head, size_t seq_q) 
     return count;
 }
 
+/* `count` is 1 at least. */
 static size_t sort_unique(size_t *index, size_t count) {
-    size_t kept = 0;
+    size_t kept = 1;
     qsort(index, count, sizeof *index, compare_index);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || index[i] != index[kept - 1]) index[kept++] = index[i];
+    for (size_t i = 1; i < count; i++)
+        if (index[i] != index[kept - 1]) index[kept++] = index[i];
     return kept;
 }
 

@@ -123,7 +123,8 @@ exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'de
 ! grep -q 'TFLOP/s' "$work/out"
 verdict $? "which prints no speed"
 run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none
-exits 0 "DEVICE=sim" 'DEVICE=sim was asked for: running on' '"simulated":true' '"ms_median":null' '"warp_instructions":1000'
+exits 0 "DEVICE=sim" 'DEVICE=sim was asked for: running on' '"simulated":true' \
+    '"ms_median":null' '"warp_instructions":1000'
 run attention run "${small[@]}" 12_unsupported
 exits 2 "a GPU that can run no stage: the simulator" 'no GPU here can run the stages'
 export FAKE_SIM_CAPABILITY=120

@@ -125,17 +125,21 @@ static void on_a_gpu(void) {
     wrong_launches = 0;
     OPTIONS("B=1", "H=2", "HKV=1", "N=20", "REPS=3");
     prints("timeline", timeline_command, STATUS_PASS);
-    wrong_launches = LAUNCH(11); /* the last check of the stage itself */
-    begin(timeline_command, STATUS_FAIL, "timeline of what is wrong at last");
-    ok(strstr(said, ">attention: 01_a: 5120 of 5120 elements of O are wrong: ") &&
-           !strstr(said, "{"),
-       "nothing is written of it");
+    is_int(most_warps, 1 << 22, "room for four million warps at first");
+    static const char *const whose[] = {
+        ">attention: 01_a: 5120 of 5120 elements of O are wrong: ",
+        ">attention: 02_longer_name, the stamped copy: 5120 of 5120"};
+    for (int i = 0; i < 2; i++) {
+        wrong_launches = LAUNCH(11 + i); /* the last checks */
+        begin(timeline_command, STATUS_FAIL, "timeline of what is wrong at last");
+        ok(strstr(said, whose[i]) && !strstr(said, "{"), "nothing is written of it");
+    }
     wrong_launches = 0;
 }
 
 static void simulated(void) {
     device.simulated = true;
-    OPTIONS("B=1", "H=2", "HKV=1", "N=3");
+    OPTIONS("B=1", "H=2", "HKV=1", "N=3", stage_c);
     wrong_launches = LAUNCH(2);
     prints("simulated", run_command, STATUS_FAIL);
     wrong_launches = 0;

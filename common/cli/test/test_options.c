@@ -80,6 +80,11 @@ static void bad_values(void) {
     refuses("SEQS=32768", "1 to 16384");
     refuses("COLOUR=red", "B H HKV N NKV D CAUSAL DTYPE INIT");
     refuses("n=5", "B H HKV");
+    Options options;
+    Error error;
+    ok(!parse("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJ=5", &options, &error) &&
+           strstr(error.text, "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDE=5: unknown variable"),
+       "of a long name as much as there is room for");
     refuses("=5", "B H HKV");
 }
 
@@ -114,9 +119,9 @@ static void numbers(void) {
 
 /* SCALE is a positive float that is not subnormal. */
 static void scales(void) {
-    static char *const good[] = {"SCALE=1.1754944e-38", "SCALE=3.4028234e38", "SCALE=0.5"};
-    static const char *const bad[] = {"SCALE=1.17e-38", "SCALE=3.5e38", "SCALE=-1",
-                                      "SCALE=nan",      "SCALE=0",      "SCALE=1x"};
+    static char *const good[] = {"SCALE=0x1p-126", "SCALE=0x1.fffffep127", "SCALE=0.5"};
+    static const char *const bad[] = {
+        "SCALE=0x0.fffffep-126", "SCALE=0x1p128", "SCALE=-1", "SCALE=nan", "SCALE=0", "SCALE=1x"};
     for (int i = 0; i < 3; i++) {
         Options options;
         Error error;
@@ -176,6 +181,7 @@ static void good_values(void) {
            p.shape.seq_kv == 5 && p.d == 64 && p.causal && p.type == TYPE_BF16,
        "the sizes arrive, NKV= is N");
     is_int((long long)options.seed, -1, "SEED up to 2^64 - 1");
+    ok(options.seed_given, "which was given");
     is_int(options.init, INIT_NAN, "an empty INIT= does not count");
     ok(options.device == DEVICE_SIM && options.gpu == 3 && options.json && options.reps == 7,
        "DEVICE GPU FORMAT REPS arrive");

@@ -122,6 +122,16 @@ static void losing(void) {
        "a fault alone does not lose the device, a reset that fails does");
 }
 
+static int rests;
+static long rest;
+
+/* In the place of the system's. */
+int nanosleep(const struct timespec *time, struct timespec *left) {
+    rests++;
+    rest = time->tv_nsec;
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+}
+
 /* Nothing that waits for the device may be called after it, the end of the program neither. */
 static void hanging(void) {
     const double began = now();
@@ -129,6 +139,7 @@ static void hanging(void) {
     ok(!device_wait_stream(&device, &error) && error.status == STATUS_FAIL, "a kernel hangs");
     const double waited = now() - began;
     ok(waited > 0.9 && waited < 4, "for a second");
+    ok(rests > 60 && rests < 1000 && rest == 1000000, "of which others have most: %d rests", rests);
     is_text(error.text,
             "it did not end within 1 s, and the device is still busy with it: a loop or a wait "
             "that never ends? (LIMIT=10 waits longer)",

@@ -61,6 +61,14 @@ static void opening(void) {
     is_text(stage.name, "common", "of a stage with a name");
 }
 
+static long rest;
+
+/* In the place of the system's. */
+int nanosleep(const struct timespec *time, struct timespec *left) {
+    rest = time->tv_nsec;
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+}
+
 /* While BUILDING runs, a variant that is not there may still come: here after 30 ms. */
 static void building(const char *folder, const char *path, const char *library) {
     const Problem p = {{1, 1, 1, 1, 1, 1}, 64, TYPE_BF16, true};
@@ -78,6 +86,7 @@ static void building(const char *folder, const char *path, const char *library) 
     setenv("BUILDING", number, 1);
     ok(!stage_open(folder, &p, &stage, &error) && strstr(error.text, "does not define"),
        "one that comes is opened: %s", error.text);
+    is_int(rest, 20000000, "it is looked for fifty times a second");
     unlink(path);
     kill(builder, SIGKILL);
     waitpid(builder, NULL, 0);
