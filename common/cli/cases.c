@@ -88,7 +88,7 @@ void cases_try_one(const Device *device, const TrialSetup *setup, const Stage *s
 static void count(const Result *result, Tally *tally) {
     tally->cases++;
     tally->failed += result->status == STATUS_FAIL;
-    if (result->checked) tally->worst = fmax(tally->worst, result->check.ratio);
+    tally->worst = fmax(tally->worst, result->check.ratio);
     if (result->status == STATUS_SKIP && tally->skipped++ == 0)
         snprintf(tally->skip_reason, sizeof tally->skip_reason, "%.200s", result->reason);
 }

@@ -5,16 +5,17 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Writes the path of the simulator's program and says why it is asked. If it is not there, says
  * that instead and returns false. */
 static bool announce(char path[PATH_MAX], const char *why, Error *error) {
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - sizeof "-sim");
-    strcpy(path + (length < 0 ? 0 : length), "-sim");
-    if (length < 0 || access(path, X_OK) != 0)
+    char *program = realpath("/proc/self/exe", NULL);
+    snprintf(path, PATH_MAX, "%s-sim", program ? program : "");
+    free(program);
+    if (access(path, X_OK) != 0)
         return error_set(error, STATUS_SKIP, "%s, and the simulator (%s) is not built", why, path);
     fprintf(stderr, "attention: %s: running on the simulator\n", why);
     return true;

@@ -148,6 +148,8 @@ exits 1 "what is refused for no reason stays here" \
     'this GPU cannot run 2 of the 3 stages: running on' 'FAIL: it refuses this problem'
 [ "$(grep -c 'FAIL' "$work/out")" -eq 1 ]
 verdict $? "and is not asked again"
+run attention run "${small[@]}" COUNTERS=full 01_none 12_unsupported
+exits 2 "a GPU has no counters, and nothing is simulated in part" 'add DEVICE=sim'
 run attention-sim run "${small[@]}" GPU=5 01_none
 exits 0 "the simulator has no number" PASS
 run attention run "${small[@]}" FORMAT=json 12_unsupported 01_none

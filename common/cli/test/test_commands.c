@@ -155,6 +155,11 @@ static void simulated(void) {
     varied = 0;
     prints("repeat", repeat_command, STATUS_FAIL);
     is_int(varied, 3, "another order for each of two runs");
+    OPTIONS("DTYPE=fp16");
+    wrong = true;
+    begin(repeat_command, STATUS_FAIL, "repeat of what is always wrong");
+    ok(strstr(said, "02_longer_name              10 cases, 10 failed") != NULL, "ends after ten");
+    wrong = false;
     OPTIONS("D=64", "DTYPE=fp16", "SECONDS=100", "SEED=3", stage_c);
     wrong_launches = LAUNCH(3);
     prints("fuzz", fuzz_command, STATUS_FAIL);

@@ -43,9 +43,9 @@ static void look(const AttentionTensors *t, const unsigned char *workspace) {
     seen.dirty_outputs += all(t->O, Q_BYTES, 0xff) && (!t->LSE || all(t->LSE, LSE_BYTES, 0xff));
     if (seen.launches > 1) {
         const AttentionTensors *first = &seen.tensors;
-        seen.stale += all(first->Q, Q_BYTES, 0xff) && all(first->K, KV_BYTES, 0xff) &&
-                      all(first->V, KV_BYTES, 0xff) && all(first->O, Q_BYTES, 0xff) &&
-                      (!t->LSE || all(first->LSE, LSE_BYTES, 0xff));
+        seen.stale += trial.runs > 1 && all(first->Q, Q_BYTES, 0xff) &&
+                      all(first->K, KV_BYTES, 0xff) && all(first->V, KV_BYTES, 0xff) &&
+                      all(first->O, Q_BYTES, 0xff) && (!t->LSE || all(first->LSE, LSE_BYTES, 0xff));
         seen.moved += t->Q != seen.tensors.Q && t->K != seen.tensors.K && t->V != seen.tensors.V &&
                       t->O != seen.tensors.O && (!t->LSE || t->LSE != seen.tensors.LSE);
     } else {

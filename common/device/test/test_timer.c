@@ -140,6 +140,8 @@ static void one_at_a_time(void) {
     is_text(fake_history(), "meAlepmeAlea", "one launch to warm up if it takes 50 ms");
     run(1, 10, 0, (Timing){.reps = 1}, 0);
     is_int(launches[0], 6, "five if it takes 10");
+    run(1, 49.5, 0, (Timing){.reps = 1}, 0);
+    is_int(launches[0], 3, "two if it takes a little less than 50");
     run(1, 1, 0, (Timing){.reps = 1}, 0);
     is_int(launches[0], 21, "never more than twenty");
     run(1, 60, 0, (Timing){.reps = 5000}, 0);

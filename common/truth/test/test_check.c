@@ -379,11 +379,12 @@ static void narrow_explanation(void) {
     for (size_t i = 0; i < 2 * ROWS * NARROW; i++)
         O[i] = element_from_float(TYPE_FP16, (float)truth.low_O[i]);
     for (size_t c = 16; c < NARROW; c++) O[c] = 0x7e00;
+    O[(ROWS + 5) * NARROW] = 0x7e00; /* and an element of the other head */
     FILE *out = fmemopen(text, sizeof text, "w");
     explain_failure(out, &p, &rows, &truth, &outputs);
     fclose(out);
     ok(strstr(text, "    rows      0-19     |.+|\n  wrong rows by row mod 16: 0:1/4 1:0/4 2:0/4") &&
-           strstr(text, "heads with a wrong row: 1 of 2 compared\n"),
+           strstr(text, "heads with a wrong row: 2 of 2 compared\n") && strstr(text, " 5:1/2 "),
        "the first row of a narrow head");
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 16; c < NARROW; c++) O[r * NARROW + c] = 0x7e00;
