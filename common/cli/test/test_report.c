@@ -178,6 +178,23 @@ static void table(void) {
     ok(strstr(text, " 0.512 ") && strstr(text, "  0.5%"), "TFLOP/s and their part of the peak");
 }
 
+/* As wide as the longest name, or as the word above it. */
+static void widths(void) {
+    static const char *const names[] = {"x", "five5", "longer"};
+    static const char *const heads[] = {"stage        ms", "stage        ms", "stage         ms"};
+    for (int i = 0; i < 3; i++) {
+        const Device device = {.name = "H200"};
+        const Problem p = {{1, 1, 1, 10, 10, 0.125f}, 64, TYPE_FP16, false};
+        Result results[] = {{.stage = {.name = "y"}}, {.stage = {.name = "z"}}};
+        snprintf(results[0].stage.name, sizeof results[0].stage.name, "%s", names[i]);
+        memset(text, 0, sizeof text);
+        FILE *out = fmemopen(text, sizeof text, "w");
+        report_table(out, &device, &p, results, 2);
+        fclose(out);
+        ok(strncmp(text, heads[i], strlen(heads[i])) == 0, "a table of %s", names[i]);
+    }
+}
+
 /* The simulator's: each column its own number, so that none stands for another. */
 static void counted_table(void) {
     const Device device = {.name = "simulator", .simulated = true};
@@ -232,6 +249,7 @@ int main(void) {
     device_line();
     words();
     table();
+    widths();
     counted_table();
     arguments();
     return done_testing();
