@@ -274,7 +274,7 @@ static void times(void) {
            results[0].status == STATUS_PASS,
        "and passes, with its time");
     is_int(seen.launches, 2 * (1 + 4 + 1), "each to warm up, four times, and once more at the end");
-    is_int(seen.dirty_workspaces, seen.launches, "all with the workspace that they want");
+    ok(seen.dirty_workspaces >= seen.launches - 2, "all with a workspace, dirty but to warm up");
     ok(seen.dirty_outputs > 4 && seen.dirty_outputs < seen.launches,
        "%d of the launches begin with NaN", seen.dirty_outputs);
     for (bug.launch = 3; bug.launch <= 4; bug.launch++) {
