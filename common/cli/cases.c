@@ -71,8 +71,7 @@ static void check(Trial *trial, const Error *error, const Stage *stage, Result *
     if (trial) {
         trial_check(trial, stage, NULL, result);
     } else {
-        result->status = error->status;
-        snprintf(result->reason, sizeof result->reason, "%s", error->text);
+        trial_set_status(result, error->status, error->text);
     }
 }
 

@@ -24,8 +24,8 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
     Error error;
     Stage stage;
     if (!stage_open(folder, &trial->problem, &stage, &error)) {
-        *result = (Result){.stage = stage, .status = error.status, .resources = {-1, -1, -1, -1}};
-        snprintf(result->reason, sizeof result->reason, "%s", error.text);
+        *result = (Result){.stage = stage, .resources = {-1, -1, -1, -1}};
+        trial_set_status(result, error.status, error.text);
         return;
     }
     progress("checking %s", stage.name);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_status(Result *result, Status status, const char *reason) {
+void trial_set_status(Result *result, Status status, const char *reason) {
     result->status = status;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
@@ -131,7 +131,7 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     result->check = check_outputs(&trial->problem, &trial->rows, &trial->truth, &outputs);
     result->checked = true;
     result->checked_rows = trial->rows.count;
-    set_status(result, result->check.pass ? STATUS_PASS : STATUS_FAIL, result->check.reason);
+    trial_set_status(result, result->check.pass ? STATUS_PASS : STATUS_FAIL, result->check.reason);
     if (result->check.pass || !explain) return;
     say_reason(explain, result);
     explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
@@ -222,11 +222,11 @@ void trial_check(Trial *trial, const Stage *stage, FILE *explain, Result *result
     Buffer workspace;
     result->stage = *stage;
     if (!runs_here(trial, result, &error)) {
-        set_status(result, error.status, error.text);
+        trial_set_status(result, error.status, error.text);
         return;
     }
     if (!run_stage(trial, stage, &workspace, explain, result, &error)) {
-        set_status(result, error.status, error.text);
+        trial_set_status(result, error.status, error.text);
         if (explain && error.status == STATUS_FAIL) say_reason(explain, result);
     }
     buffer_free(&workspace);
@@ -239,9 +239,9 @@ static void set_not_timed(Result *const passed[], int count, int failed, const E
     Error lost;
     for (int i = 0; i < count; i++) {
         if (i == failed || (failed < 0 && device_usable(&lost)))
-            set_status(passed[i], error->status, error->text);
+            trial_set_status(passed[i], error->status, error->text);
         else
-            set_status(passed[i], STATUS_PASS, "not timed, because another stage failed");
+            trial_set_status(passed[i], STATUS_PASS, "not timed, because another stage failed");
     }
 }
 

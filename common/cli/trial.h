@@ -63,4 +63,7 @@ void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *
 
 void trial_free(Trial *trial);
 
+/* The verdict on a stage, with its reason. */
+void trial_set_status(Result *result, Status status, const char *reason);
+
 #endif

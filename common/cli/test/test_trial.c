@@ -79,7 +79,7 @@ static cudaError_t launch(const AttentionProblem *p, const AttentionTensors *t, 
 
 static const char *supports(const AttentionProblem *p, int compute_capability) {
     (void)p, (void)compute_capability;
-    return bug.refuses ? "has no time" : NULL;
+    return bug.refuses ? "has no time, at 100 %d" : NULL;
 }
 
 static size_t workspace_bytes(const AttentionProblem *p) {
@@ -226,7 +226,8 @@ static void staying(void) {
 static void refusals(void) {
     bug.refuses = true;
     Result result = check(true, 1);
-    ok(result.status == STATUS_FAIL && strstr(result.reason, "has no time") && !seen.launches,
+    ok(result.status == STATUS_FAIL && strstr(result.reason, "(\"has no time, at 100 %d\")") &&
+           !seen.launches,
        "a refusal without a reason");
     bug.refuses = false;
     bug.workspace = (size_t)1 << 40;
