@@ -104,7 +104,8 @@ static void empty_object(void) {
                            .check = {.max_error = NAN, .tolerance = 0.5, .rms_error = NAN},
                            .checked_rows = 4,
                            .resources = {-1, -1, -1, -1}};
-    const Result zeros = {.resources = {0}};
+    const Result zeros = {.timed = true, .times = {.median = 1}, .resources = {0}};
+    ok(strstr(json_of(&device, &zeros), "\"host_us\":null,") != NULL, "no time of the host");
     ok(strstr(json_of(&device, &zeros), "\"registers\":0,\"threads\":0,\"shared_bytes\":0,"
                                         "\"spill_bytes\":0,") != NULL,
        "none of a resource is a number");

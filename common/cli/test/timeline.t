@@ -65,7 +65,9 @@ awk -v plain="$plain" -v stamped="$stamped" 'BEGIN { exit !(plain > 0 && stamped
 verdict $? "and both times are named: $plain, $stamped"
 run attention "${small[@]}" 01_none stamped_MANY/01_none
 exits 0 "a warp with more stamps than there is memory for" \
-    '6 warps had more than 65535 stamps; what they did after those is not shown' '"full":true'
+    'what they did after those is not shown' '"full":true'
+grep -q '^6 warps had more than 65535 stamps; ' "$work/err"
+verdict $? "and how many these are"
 
 # ---- What is refused -----------------------------------------------------------------------------
 run attention "${small[@]}" BLOCK=6 01_none stamped_GOOD/01_none
