@@ -138,6 +138,8 @@ static void one_at_a_time(void) {
     run(1, 60, 60, (Timing){.reps = 1}, (size_t)150 << 20);
     ok(fake_least_set() == (size_t)300 << 20, "twice L2, if it is large");
     is_text(fake_history(), "meAlepmeAlea", "one launch to warm up if it takes 50 ms");
+    run(1, 60, 60, (Timing){.reps = 1}, (size_t)100 << 20);
+    ok(fake_least_set() == (size_t)256 << 20, "256 MiB are more than twice 100");
     run(1, 10, 0, (Timing){.reps = 1}, 0);
     is_int(launches[0], 6, "five if it takes 10");
     run(1, 49.5, 0, (Timing){.reps = 1}, 0);

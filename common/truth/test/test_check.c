@@ -190,6 +190,24 @@ static void edges(void) {
     free_sample(s);
 }
 
+/* Against a truth of 0: an error as large as the tolerance, and the next larger one. */
+static void exact_edges(void) {
+    Sample *s = make(TYPE_FP16, INIT_ZEROS, 1e12);
+    s->O[5] = 1; /* 2^-24, an ulp of 0 */
+    CheckResult result = check(s);
+    ok(result.pass && result.ratio == 1, "an error of just the tolerance passes");
+    s->O[5] = 2;
+    ok(check(s).wrong_elements == 1, "twice that does not");
+    s->O[5] = 0;
+    for (size_t r = 0; r < H * N; r++) s->LSE[r] = 0, s->truth.LSE[r] = s->truth.low_LSE[r] = 0;
+    s->LSE[7] = 0x1p-18f;
+    result = check(s);
+    ok(result.pass && result.ratio == 1, "so with LSE");
+    s->LSE[7] = nextafterf(0x1p-18f, 1);
+    is_int((long long)check(s).wrong_lse, 1, "and its next number");
+    free_sample(s);
+}
+
 static void infinities(void) {
     Sample *s = make(TYPE_FP16, INIT_NORMAL, 1e12);
     s->truth.LSE[7] = -INFINITY;
@@ -408,6 +426,7 @@ int main(void) {
     tolerances(TYPE_FP16, 0x1p-9);
     tolerances(TYPE_BF16, 0x1p-6);
     edges();
+    exact_edges();
     infinities();
     unchecked_rows();
     nan_in_V();
