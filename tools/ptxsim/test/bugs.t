@@ -20,9 +20,8 @@ build() { # NAME: the program $scratch/NAME
     grep -q 'Needs sm_90a' "bugs/$1.cu" && arch=90a
     { "$nvcc" -std=c++17 -O2 -lineinfo --compress-mode=none -D_GLIBCXX_BITS_SPECFUN_H \
         -gencode "arch=compute_$arch,code=compute_$arch" -c "bugs/$1.cu" -o "$scratch/$1.o" &&
-        "$nvcc" -cudart none "$scratch/$1.o" -o "$scratch/$1" \
-            -Xlinker --whole-archive -Xlinker "$library" -Xlinker --no-whole-archive \
-            -lpthread -lm; } >"$scratch/$1.log" 2>&1
+        "${CXX:-g++}" "$scratch/$1.o" -Wl,--whole-archive "$library" -Wl,--no-whole-archive \
+            -pthread -lm -o "$scratch/$1"; } >"$scratch/$1.log" 2>&1
 }
 
 field() { sed -n "s,^// $1: *,,p" "bugs/$2.cu"; } # KEY NAME: the lines of that key
