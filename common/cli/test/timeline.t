@@ -78,6 +78,13 @@ run attention "${small[@]}" 01_none
 exits 64 "one folder" 'timeline takes two folders'
 run attention "${small[@]}" 01_none 01_none
 exits 64 "a copy without stamps" '01_none is no stamped copy of a stage'
+# With one of the two names under which the program looks for what a copy has.
+for name in timeline_marks timeline_buffers; do
+    mkdir -p "$work/half/01_none" && cp "$work/stamped_GOOD/01_none/d128_fp16_full.so" \
+        "$work/half/01_none/" && sed -i "s/$name/${name%?}_/g" "$work/half/01_none/"*.so
+    run attention "${small[@]}" 01_none half/01_none
+    exits 64 "a copy without $name" '01_none is no stamped copy of a stage'
+done
 run attention "${small[@]}" 02_element stamped_GOOD/01_none
 exits 1 "a stage that is wrong" 'attention: 02_element: 1 of 10240 elements of O are wrong: '
 run attention "${small[@]}" 01_none stamped_NONE/01_none
