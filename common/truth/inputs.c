@@ -12,6 +12,7 @@ static const float LARGE = 12.0f; /* 12 * 12 * N(0, 1): past the 88 where fp32 e
 static const float ONEHOT = 4.0f; /* a match gives a logit of 16 sqrt(d), a chance one 16 N(0, 1) */
 static const float DOMINANT_Q = 16.0f, DOMINANT_K = 128.0f; /* a logit of 2048 / sqrt(d) */
 
+/* Batch and head are those of an element of K or V; of Q nobody asks for them. */
 typedef struct Coordinates {
     int batch, head, row, column;
 } Coordinates;
@@ -32,7 +33,7 @@ static float uniform_value(uint64_t bits) { return (float)(bits >> 40) * 0x1p-23
 static Coordinates coordinates(const Problem *p, Tensor tensor, size_t index) {
     const size_t d = (size_t)p->d;
     const size_t rows = (size_t)(tensor == TENSOR_Q ? p->shape.seq_q : p->shape.seq_kv);
-    const size_t heads = (size_t)(tensor == TENSOR_Q ? p->shape.heads : p->shape.kv_heads);
+    const size_t heads = (size_t)p->shape.kv_heads;
     return (Coordinates){.batch = (int)(index / d / rows / heads),
                          .head = (int)(index / d / rows % heads),
                          .row = (int)(index / d % rows),
