@@ -29,20 +29,26 @@ static void cover(int count, int threads, int expected_pieces) {
     ok(pieces == expected_pieces, "in %d pieces", pieces);
 }
 
-/* Each thread rests in its first piece, long enough for all others to come. */
+static void rest(long milliseconds) {
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+/* In its first piece each thread waits for all that are expected, and then some time for others. */
 static void meet(size_t first, size_t end, void *context) {
     static _Thread_local int came;
-    (void)first, (void)end, (void)context;
+    const int expected = *(const int *)context;
+    (void)first, (void)end;
     if (came == meeting) return;
     came = meeting;
     met++;
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    for (int i = 0; met < expected && i < 10000; i++) rest(1);
+    rest(50);
 }
 
 static void threads(int asked, int expected) {
     met = 0;
     meeting++;
-    parallel_for((size_t)expected * 8, asked, meet, NULL);
+    parallel_for((size_t)expected * 8, asked, meet, &expected);
     is_int(met, expected, "threads at the same time");
 }
 
