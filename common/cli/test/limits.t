@@ -68,11 +68,13 @@ plant 04_online_softmax 's/<<<blocks,/<<<dim3(ceil_div(p->seq_q, BR), p->heads *
     s/head = blockIdx.x . row_tiles/head = blockIdx.y/' && ! grid "$work/04_online_softmax" &&
     grep -q PASS "$work/log"
 verdict $? "heads in y are caught, though the result is right"
-# Where the host plans the work by the number of multiprocessors.
+# More where the host plans the work by the number of multiprocessors: a workspace may grow then.
 for stage in $STAGE_DIRS; do
-    grep -q 'MultiProcessorCount' "stages/${stage##*/}/kernel.cu" || continue
-    simulate B=1500 H=2 HKV=1 N=2 NKV=1 CAUSAL=1 "$stage"
-    verdict $? "${stage##*/}: many small batches with heads that share keys"
+    batches=300
+    ! grep -q 'MultiProcessorCount' "stages/${stage##*/}/kernel.cu" || batches=1500
+    simulate B=$batches H=2 HKV=1 N=2 NKV=1 CAUSAL=1 "$stage"
+    verdict $? "${stage##*/}: $batches small batches with heads that share keys"
+    [ $batches = 1500 ] || continue
     SIM_MULTIPROCESSORS=132 SIM_RACE=1 simulate B=1 H=2 HKV=1 N=3 NKV=5000 CAUSAL=1 "$stage"
     verdict $? "${stage##*/}: as many pieces as 132 multiprocessors take"
 done
