@@ -27,7 +27,7 @@ constexpr int BR = 128;                  // query rows per block
 constexpr int BC = 64;                   // keys per tile
 constexpr int THREADS = 128;             // per block: one warpgroup
 constexpr int BLOCKS = D == 128 ? 2 : 3; // per SM
-constexpr int M_TILES = BR / 64;         // 64 rows each, of which a warp owns 16
+constexpr int M_TILES = 2, M_STEP = 64;  // 64 rows each, M_STEP apart; a warp owns 16
 constexpr int AT_ONCE =
     D == 128 ? 2 : 1;                // tiles of S_ij in registers: three blocks have room for one
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -428,7 +428,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // of rows m * 64 + warp_row .. of the block, 16 each
+    Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
@@ -443,7 +443,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
         for (int m = 0; m < AT_ONCE; m++)
-            product_QK(S_ij[m], Q_at + m * (64 * PANEL_ROW / 16), K_at);
+            product_QK(S_ij[m], Q_at + m * M_STEP * PANEL_ROW / 16, K_at);
 #pragma unroll
         for (int m = 0; m < M_TILES; m++) {
             wgmma_wait_group<AT_ONCE - 1>(S_ij[m]);
@@ -451,8 +451,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 __syncthreads(); // WAR: sK of this tile
                 if (threadIdx.x == 0 && j > 0) load_tile(sK, &K, &full_K, TILE_BYTES, j - BC, kv);
             }
-            if (j + BC > visible_keys(p, t.first_row + m * 64)) { // the mask crosses this tile
-                const int row = tile_of(p, block_index()).first_row + m * 64 + warp_row;
+            if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
+                const int row = tile_of(p, block_index()).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
             if (j == t.last) update_maxima(rows[m], S_ij[m], c, 0, BC);
@@ -474,7 +474,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             }
             product_PV(O_i[m], packed_P[m], V_at);
             if (m + AT_ONCE < M_TILES)
-                product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * (64 * PANEL_ROW / 16), K_at);
+                product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * M_STEP * PANEL_ROW / 16, K_at);
         }
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
     }
@@ -483,8 +483,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
-        finish_rows(inverse, rows[m], LSE, p, t, m * 64 + warp_row, lane);
-        store_O(&O, sQ, O_i[m], inverse, t, m * 64 + warp_row, lane);
+        finish_rows(inverse, rows[m], LSE, p, t, m * M_STEP + warp_row, lane);
+        store_O(&O, sQ, O_i[m], inverse, t, m * M_STEP + warp_row, lane);
     }
     tma_store_wait();
 }

@@ -28,7 +28,8 @@ constexpr int BR = 128 * WARPGROUPS;         // query rows per block
 constexpr int BC = 8192 / D;                 // keys per tile
 constexpr int THREADS = (WARPGROUPS + 1) * 128;
 constexpr int BLOCKS = D == 128 ? 1 : 2;  // per SM
-constexpr int M_TILES = 2;                // of a consumer: 64 rows each, of which a warp owns 16
+constexpr int M_TILES = 2;                // of a consumer: 64 rows each; a warp owns 16
+constexpr int M_STEP = 64 * WARPGROUPS;   // rows from one to the next
 constexpr int AT_ONCE = D == 128 ? 2 : 1; // tiles of S_ij in registers
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = D == 128 ? 240 : 232;
@@ -499,36 +500,34 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     // What wgmma reads.
     const uint64_t Q_at =
         descriptor(shared_address(sQ) + warpgroup * 64 * PANEL_ROW, BR * PANEL_ROW);
-    const uint64_t first_K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
-    const uint64_t first_V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
+    const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
+    const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // of rows m * 64 * WARPGROUPS + warp_row .. of the block, 16 each
+    Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
     unsigned step = 0;         // uses of the rings
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, step++) {
-        const uint64_t K_at = first_K_at + step % DEPTH * (TILE_BYTES / 16);
-        const uint64_t V_at = first_V_at + step % DEPTH * (TILE_BYTES / 16);
+        const uint64_t K_j = K_at + step % DEPTH * (TILE_BYTES / 16);
+        const uint64_t V_j = V_at + step % DEPTH * (TILE_BYTES / 16);
         wait_full(ring_K, step); // RAW: sK of this tile
 
         // S_ij = Q_i K_j^T   [BR, BC], AT_ONCE m64 tiles under way
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
         for (int m = 0; m < AT_ONCE; m++)
-            product_QK(S_ij[m], Q_at + m * (64 * WARPGROUPS * PANEL_ROW / 16), K_at);
+            product_QK(S_ij[m], Q_at + m * M_STEP * PANEL_ROW / 16, K_j);
 #pragma unroll
         for (int m = 0; m < M_TILES; m++) {
             wgmma_wait_group<AT_ONCE - 1>(S_ij[m]);
             if (m == M_TILES - 1) {
                 release(ring_K, step, lane);
             }
-            if (j + BC >
-                visible_keys(p, t.first_row + m * 64 * WARPGROUPS)) { // the mask crosses this tile
-                const int row =
-                    tile_of(p, block_index()).first_row + m * 64 * WARPGROUPS + warp_row;
+            if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
+                const int row = tile_of(p, block_index()).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
             if (step == 0) update_maxima(rows[m], S_ij[m], c, 0, BC);
@@ -548,10 +547,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (m == 0) {
                 wait_full(ring_V, step); // RAW: sV of this tile
             }
-            product_PV(O_i[m], packed_P[m], V_at);
+            product_PV(O_i[m], packed_P[m], V_j);
             if (m + AT_ONCE < M_TILES)
-                product_QK(S_ij[m + AT_ONCE],
-                           Q_at + (m + AT_ONCE) * (64 * WARPGROUPS * PANEL_ROW / 16), K_at);
+                product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * M_STEP * PANEL_ROW / 16, K_j);
         }
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
         release(ring_V, step, lane);
@@ -562,8 +560,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
-        finish_rows(inverse, rows[m], LSE, p, t, m * 64 * WARPGROUPS + warp_row, lane);
-        store_O(&O, sQ, O_i[m], inverse, t, m * 64 * WARPGROUPS + warp_row, lane);
+        finish_rows(inverse, rows[m], LSE, p, t, m * M_STEP + warp_row, lane);
+        store_O(&O, sQ, O_i[m], inverse, t, m * M_STEP + warp_row, lane);
     }
     tma_store_wait();
 }
