@@ -20,6 +20,10 @@ void counters_annotate(FILE *out, bool html) {
 
 void simulator_vary(int run) { (void)run; }
 
+void simulator_watch(void) {}
+
+const char *simulator_unwatch(void) { return NULL; }
+
 void simulator_print_settings(FILE *out, int runs) {
     (void)out;
     (void)runs;

@@ -13,6 +13,12 @@
  * right kernel does not depend on. */
 void simulator_vary(int run);
 
+/* The simulator notes which of the CUDA runtime's functions are called between the two that a launch
+ * must not call, because they wait for the device, or allocate or free something. The first of
+ * them, or NULL. */
+void simulator_watch(void);
+const char *simulator_unwatch(void);
+
 /* The settings that matter for results, as they would be given to the program: "NAME=value " each.
  * Of several runs, without those that simulator_vary sets. */
 void simulator_print_settings(FILE *out, int runs);

@@ -1,5 +1,7 @@
 #include "device/stage_launch.h"
 
+#include "device/simulator.h"
+
 /* "attention_launch: cudaErrorInvalidValue (invalid argument)" */
 static bool launched(cudaError_t code, const char *what, Error *error) {
     return code == cudaSuccess || error_set(error, STATUS_FAIL, "attention_launch%s: %s (%s)", what,
@@ -8,13 +10,17 @@ static bool launched(cudaError_t code, const char *what, Error *error) {
 
 bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error) {
+    simulator_watch();
     const cudaError_t code = stage->launch(&problem->shape, tensors, workspace, device_stream());
+    const char *const forbidden = simulator_unwatch();
     const cudaError_t left = cudaGetLastError();
     if (device->simulated && code == cudaErrorLaunchTimeout)
         return error_set(error, STATUS_SKIP,
                          "too large to simulate: choose a smaller B, H, N or NKV");
     return launched(code, "", error) &&
-           launched(left, " returned no error, but left one behind", error);
+           launched(left, " returned no error, but left one behind", error) &&
+           (!forbidden || error_set(error, STATUS_FAIL,
+                                    "attention_launch called %s, but may only enqueue", forbidden));
 }
 
 bool launch_end(const Device *device, Error *error) {

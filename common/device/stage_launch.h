@@ -7,7 +7,8 @@
 #include "device/stage.h"
 
 /* Enqueues the stage on device_stream(). False: the launch returned an error, or returned none and
- * left one; or (STATUS_SKIP) it is too large for the simulator. */
+ * left one; in the simulator, it called what waits or allocates; or (STATUS_SKIP) it is too large
+ * for the simulator. */
 bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error);
 

@@ -194,7 +194,10 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     return answer(cudaSuccess);
 }
 
+static const char *watched; /* what a launch waited with */
+
 cudaError_t cudaDeviceSynchronize(void) {
+    watched = __func__;
     wait_for_device();
     return answer(cudaSuccess);
 }
@@ -265,6 +268,10 @@ bool counters_read(Counters *counters) {
 }
 
 void simulator_vary(int run) { (void)run; }
+
+void simulator_watch(void) { watched = NULL; }
+
+const char *simulator_unwatch(void) { return watched; }
 
 void simulator_print_settings(FILE *out, int runs) {
     const long set = setting("FAKE_SETTING", 0);

@@ -37,7 +37,8 @@ enum {
     BUG_ADDRESS,         /* reads and writes where the tensors of its first launch were */
     BUG_COUNTER,         /* relies on a workspace of zeros, or of what its last launch left there */
     BUG_STREAM,          /* uses the default stream, whichever it is given */
-    BUG_ERROR            /* leaves an error behind and returns none */
+    BUG_ERROR,           /* leaves an error behind and returns none */
+    BUG_WAITS            /* waits for the device */
 };
 
 #ifndef BUG
@@ -99,6 +100,7 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     if (BUG == BUG_SLOW) sleep(1);
     if (BUG == BUG_STREAM || !stream) fake_default_stream();
     if (BUG == BUG_ERROR) fake_error();
+    if (BUG == BUG_WAITS) cudaDeviceSynchronize();
 }
 
 /* The harness asks the runtime about it; it is never run as a kernel. */

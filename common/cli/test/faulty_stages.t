@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../../test/fake.sh"
 
 build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
-    17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error ||
+    17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error 24_waits ||
     { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
 small=(B=1 H=2 HKV=1 N=40 REPS=3)
@@ -68,6 +68,9 @@ exits 1 "the default stream" 'FAIL: it used the default stream, not the one that
 run attention run "${small[@]}" 23_error
 exits 1 "an error that is left behind" \
     'FAIL: attention_launch returned no error, but left one behind: cudaErrorInvalidValue'
+run attention-sim run "${small[@]}" 24_waits
+exits 1 "a launch that waits" \
+    'FAIL: attention_launch called cudaDeviceSynchronize, but may only enqueue'
 run attention run "${small[@]}" RUNS=3 01_none
 exits 0 "a right stage keeps to all of it" PASS
 

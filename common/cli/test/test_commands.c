@@ -52,6 +52,10 @@ static int varied; /* a bit for each run that was announced */
 
 void simulator_vary(int run) { varied |= 1 << run; }
 
+void simulator_watch(void) {}
+
+const char *simulator_unwatch(void) { return NULL; }
+
 void simulator_print_settings(FILE *out, int runs) { fprintf(out, "RUN=%d ", runs); }
 
 /* ---- What is said ---------------------------------------------------------------------------- */

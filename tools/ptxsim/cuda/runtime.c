@@ -9,6 +9,7 @@
 
 #include "cuda/launch.h"
 #include "cuda/registry.h"
+#include "cuda/watch.h"
 #include "machine/block.h"
 #include "machine/memory/memory.h"
 #include "machine/tensormap.h"
@@ -163,7 +164,10 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
+cudaError_t cudaDeviceReset(void) {
+    WATCHED;
+    return cudaSuccess;
+}
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -174,30 +178,36 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes) {
+    WATCHED;
     *pointer = bytes ? memory_allocate(bytes) : NULL;
     return result(*pointer || !bytes ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFree(void *pointer) {
+    WATCHED;
     return result(!pointer || memory_release(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
+    WATCHED;
     (void)stream;
     return cudaMalloc(pointer, bytes);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
+    WATCHED;
     (void)stream;
     return cudaFree(pointer);
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
+    WATCHED;
     *pointer = malloc(bytes);
     return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFreeHost(void *pointer) {
+    WATCHED;
     free(pointer);
     return cudaSuccess;
 }
@@ -206,7 +216,7 @@ static bool on_device(const void *pointer, size_t bytes) {
     return bytes == 0 || memory_find((uint64_t)(uintptr_t)pointer, bytes) != NULL;
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if ((to_device && !on_device(to, bytes)) || (from_device && !on_device(from, bytes)))
@@ -215,21 +225,27 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return cudaSuccess;
 }
 
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    WATCHED;
+    return copy(to, from, bytes, kind);
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
     (void)stream;
-    return cudaMemcpy(to, from, bytes, kind);
+    return copy(to, from, bytes, kind);
 }
 
-cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
+    (void)stream;
     if (!on_device(pointer, bytes)) return result(cudaErrorInvalidValue);
     memset(pointer, value, bytes);
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    return cudaMemset(pointer, value, bytes);
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
+    WATCHED;
+    return cudaMemsetAsync(pointer, value, bytes, NULL);
 }
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
@@ -248,19 +264,22 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
                                enum cudaMemcpyKind kind) {
     void *pointer;
     const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
-    return error ? error : cudaMemcpy((char *)pointer + offset, from, bytes, kind);
+    WATCHED;
+    return error ? error : copy((char *)pointer + offset, from, bytes, kind);
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind) {
     void *pointer;
     const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
-    return error ? error : cudaMemcpy(to, (const char *)pointer + offset, bytes, kind);
+    WATCHED;
+    return error ? error : copy(to, (const char *)pointer + offset, bytes, kind);
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    WATCHED;
     (void)flags;
     *stream = malloc(1); /* only its address matters */
     return result(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
@@ -269,6 +288,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    WATCHED;
     free(stream);
     return cudaSuccess;
 }
@@ -278,22 +298,26 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 static bool default_busy;
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    WATCHED;
     if (!stream) default_busy = false;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    WATCHED;
     const bool busy = !stream && default_busy;
     if (!stream) default_busy = false;
     return busy ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    WATCHED;
     *event = malloc(1); /* only its address matters */
     return result(*event ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    WATCHED;
     free(event);
     return cudaSuccess;
 }
@@ -304,6 +328,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    WATCHED;
     (void)event;
     return cudaSuccess;
 }
@@ -316,6 +341,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
+    WATCHED;
     default_busy = false;
     return cudaSuccess;
 }

@@ -1,0 +1,104 @@
+/* What a launch is watched for (common/device/simulator.h). Catches: a function that waits or
+ * allocates and is not noted, one that a launch may call and is, a note that stays. */
+#include "device/simulator.h"
+#include "test/tap.h"
+
+#include <cuda_runtime_api.h>
+#include <string.h>
+
+static cudaStream_t stream;
+static cudaEvent_t event;
+static void *memory, *pinned;
+static int number;
+
+/* A name, and what calls it. */
+typedef struct Case {
+    const char *name;
+    void (*call)(void);
+} Case;
+
+static void allocates(void) { cudaMalloc(&memory, 16); }
+static void allocates_in_stream(void) { cudaMallocAsync(&memory, 16, stream); }
+static void allocates_host(void) { cudaMallocHost(&pinned, 16); }
+static void copies(void) { cudaMemcpy(&number, &number, sizeof number, cudaMemcpyHostToHost); }
+static void sets(void) { cudaMemset(memory, 0, 16); }
+static void copies_to_symbol(void) {
+    cudaMemcpyToSymbol(&number, &number, sizeof number, 0, cudaMemcpyHostToDevice);
+}
+static void copies_from_symbol(void) {
+    cudaMemcpyFromSymbol(&number, &number, sizeof number, 0, cudaMemcpyDeviceToHost);
+}
+static void frees_in_stream(void) { cudaFreeAsync(memory, stream); }
+static void frees(void) { cudaFree(memory); }
+static void frees_host(void) { cudaFreeHost(pinned); }
+static void creates_stream(void) { cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); }
+static void asks_stream(void) { cudaStreamQuery(stream); }
+static void waits_for_stream(void) { cudaStreamSynchronize(stream); }
+static void destroys_stream(void) { cudaStreamDestroy(stream); }
+static void creates_event(void) { cudaEventCreate(&event); }
+static void waits_for_event(void) { cudaEventSynchronize(event); }
+static void destroys_event(void) { cudaEventDestroy(event); }
+static void waits(void) { cudaDeviceSynchronize(); }
+static void resets(void) { cudaDeviceReset(); }
+
+/* In an order in which each finds what it needs. */
+static const Case forbidden[] = {
+    {"cudaStreamCreateWithFlags", creates_stream},
+    {"cudaEventCreate", creates_event},
+    {"cudaMalloc", allocates},
+    {"cudaMemset", sets},
+    {"cudaMemcpy", copies},
+    {"cudaMemcpyToSymbol", copies_to_symbol},
+    {"cudaMemcpyFromSymbol", copies_from_symbol},
+    {"cudaFree", frees},
+    {"cudaMallocAsync", allocates_in_stream},
+    {"cudaFreeAsync", frees_in_stream},
+    {"cudaMallocHost", allocates_host},
+    {"cudaFreeHost", frees_host},
+    {"cudaEventSynchronize", waits_for_event},
+    {"cudaStreamQuery", asks_stream},
+    {"cudaStreamSynchronize", waits_for_stream},
+    {"cudaEventDestroy", destroys_event},
+    {"cudaStreamDestroy", destroys_stream},
+    {"cudaDeviceSynchronize", waits},
+    {"cudaDeviceReset", resets},
+};
+
+/* What is noted of a call, or "nothing". */
+static const char *noted(void (*call)(void)) {
+    simulator_watch();
+    call();
+    const char *name = simulator_unwatch();
+    return name ? name : "nothing";
+}
+
+static void enqueues(void) {
+    char bytes[16] = {0};
+    int device;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device);
+    cudaMemsetAsync(memory, 0, 16, stream);
+    cudaMemcpyAsync(memory, bytes, 16, cudaMemcpyHostToDevice, stream);
+    cudaEventRecord(event, stream);
+    cudaGetLastError();
+}
+
+static void allocates_and_waits(void) {
+    allocates();
+    waits();
+}
+
+int main(void) {
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+        ok(strcmp(noted(forbidden[i].call), forbidden[i].name) == 0, "%s", forbidden[i].name);
+    creates_stream();
+    creates_event();
+    allocates();
+    ok(strcmp(noted(enqueues), "nothing") == 0, "what only enqueues or asks for numbers");
+    ok(strcmp(noted(allocates_and_waits), "cudaMalloc") == 0, "of two the first");
+    simulator_watch();
+    simulator_unwatch();
+    waits();
+    ok(!simulator_unwatch(), "nothing between two launches");
+    return done_testing();
+}
