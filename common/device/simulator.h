@@ -13,9 +13,9 @@
  * right kernel does not depend on. */
 void simulator_vary(int run);
 
-/* The simulator notes which of the CUDA runtime's functions are called between the two that a launch
- * must not call, because they wait for the device, or allocate or free something. The first of
- * them, or NULL. */
+/* Between the two the simulator watches for functions of the CUDA runtime that a launch must not
+ * call, because they wait for the device, or allocate or free something. The first of them, or
+ * NULL. */
 void simulator_watch(void);
 const char *simulator_unwatch(void);
 
