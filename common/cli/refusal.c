@@ -23,6 +23,28 @@ static bool refuses_device(const Stage *stage, const Problem *problem, int compu
     return runs_somewhere && stage->supports(&smallest, compute_capability);
 }
 
+/* 2^26 rows in three ways, which is less than 2^31 blocks in any. Nobody computes them here: a
+ * stage that refuses what is large passes all that a simulator can run. */
+static bool accepts_many_rows(const Stage *stage, const Problem *problem, int compute_capability,
+                              Error *error) {
+    AttentionProblem many[] = {
+        {.batch = 1 << 20, .heads = 64, .kv_heads = 8, .seq_q = 1, .seq_kv = 1},
+        {.batch = 1, .heads = 1 << 16, .kv_heads = 1, .seq_q = 1 << 10, .seq_kv = 64},
+        {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 1 << 26, .seq_kv = 64},
+    };
+    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+        many[i].scale = problem->shape.scale;
+        const char *why = stage->supports(&many[i], compute_capability);
+        if (why)
+            return error_set(error, STATUS_FAIL,
+                             "it would refuse B=%d H=%d HKV=%d N=%d NKV=%d (\"%s\"), and the "
+                             "contract has no such limit",
+                             many[i].batch, many[i].heads, many[i].kv_heads, many[i].seq_q,
+                             many[i].seq_kv, why);
+    }
+    return true;
+}
+
 /* Elements of S or of O, whichever are more. */
 static double elements(const Problem *problem) {
     const int columns = problem->shape.seq_kv > problem->d ? problem->shape.seq_kv : problem->d;
@@ -32,7 +54,7 @@ static double elements(const Problem *problem) {
 bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,
                    Error *error) {
     const char *why = stage->supports(&problem->shape, compute_capability);
-    if (!why) return true;
+    if (!why) return accepts_many_rows(stage, problem, compute_capability, error);
     if (refuses_device(stage, problem, compute_capability) ||
         elements(problem) / LEAST_ELEMENTS > INT_MAX)
         return error_set(error, STATUS_SKIP, "%s", why);

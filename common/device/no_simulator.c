@@ -24,6 +24,13 @@ void simulator_watch(void) {}
 
 const char *simulator_unwatch(void) { return NULL; }
 
+bool simulator_rehearse(int which) {
+    (void)which;
+    return false;
+}
+
+int simulator_rehearsed(void) { return 0; }
+
 void simulator_print_settings(FILE *out, int runs) {
     (void)out;
     (void)runs;

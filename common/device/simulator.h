@@ -7,6 +7,8 @@
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Before run number `run`, from 0, of several whose results must be equal: another order of what a
@@ -18,6 +20,12 @@ void simulator_vary(int run);
  * NULL. */
 void simulator_watch(void);
 const char *simulator_unwatch(void);
+
+/* Between the two nothing is executed that a stream would execute, and number `which` of it, from
+ * 0, is refused with SIMULATOR_REFUSAL; how many there were. False: there is no simulator. */
+enum { SIMULATOR_REFUSAL = cudaErrorLaunchOutOfResources };
+bool simulator_rehearse(int which);
+int simulator_rehearsed(void);
 
 /* The settings that matter for results, as they would be given to the program: "NAME=value " each.
  * Of several runs, without those that simulator_vary sets. */

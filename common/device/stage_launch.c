@@ -31,12 +31,32 @@ bool launch_end(const Device *device, Error *error) {
                               "it used the default stream, not the one that it was given"));
 }
 
+/* In the simulator all that a launch enqueues is refused once, one after the other; nothing is
+ * executed meanwhile. */
+static bool returns_errors(const Stage *stage, const Problem *problem,
+                           const AttentionTensors *tensors, void *workspace, Error *error) {
+    for (int which = 0; simulator_rehearse(which); which++) {
+        const cudaError_t code =
+            stage->launch(&problem->shape, tensors, workspace, device_stream());
+        cudaGetLastError();
+        const int count = simulator_rehearsed();
+        if (which >= count) return true;
+        if (code != (cudaError_t)SIMULATOR_REFUSAL)
+            return error_set(error, STATUS_FAIL,
+                             "attention_launch does not return the error of what it enqueues: %s "
+                             "when number %d of %d was refused",
+                             cudaGetErrorName(code), which + 1, count);
+    }
+    return true;
+}
+
 bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error) {
     size_t before = 0, after = 0;
     if (!device_memory_free(&before, error) ||
         !launch_begin(stage, problem, tensors, workspace, device, error) ||
-        !launch_end(device, error) || !device_memory_free(&after, error))
+        !launch_end(device, error) || !device_memory_free(&after, error) ||
+        !returns_errors(stage, problem, tensors, workspace, error))
         return false;
     return !device->simulated || before == after ||
            error_set(error, STATUS_FAIL,

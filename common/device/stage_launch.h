@@ -15,8 +15,9 @@ bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTen
 /* Waits for it. False: it went wrong, did not end in time, or used the default stream. */
 bool launch_end(const Device *device, Error *error);
 
-/* Both, with nothing to be done between them. In the simulator, where memory is counted to the
- * byte, also false if memory was allocated or freed. */
+/* Both, with nothing to be done between them. In the simulator also false if memory was allocated
+ * or freed, which is counted to the byte, and if the launch does not return the error of one of the
+ * things that it enqueues. */
 bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error);
 

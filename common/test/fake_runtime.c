@@ -22,11 +22,13 @@
 
 enum { SET_MS = 7 }; /* of a memset in a stream, such as the flush of L2 */
 
-static bool hung;          /* a kernel runs for ever */
-static bool default_busy;  /* the default stream has something to do */
-static cudaError_t sticky; /* a fault that every call reports until the device is reset */
-static cudaError_t last;   /* what cudaGetLastError returns */
-static double clock_ms;    /* how long the device has worked so far */
+static bool hung;           /* a kernel runs for ever */
+static int rehearsal = -1;  /* 0: a launch is refused; 1: it does nothing */
+static const char *watched; /* what a launch waited with */
+static bool default_busy;   /* the default stream has something to do */
+static cudaError_t sticky;  /* a fault that every call reports until the device is reset */
+static cudaError_t last;    /* what cudaGetLastError returns */
+static double clock_ms;     /* how long the device has worked so far */
 static double launch_ms = 60;
 static long answer_ns;              /* of the host, for each cudaStreamQuery */
 static size_t least_set = SIZE_MAX; /* bytes */
@@ -84,9 +86,12 @@ void fake_launch_takes(double ms) { launch_ms = ms; }
 
 void fake_answer_takes(long nanoseconds) { answer_ns = nanoseconds; }
 
-void fake_launch(void) {
+bool fake_launch(void) {
+    if (rehearsal == 0) last = cudaErrorLaunchOutOfResources;
+    if (rehearsal >= 0) return false;
     fake_note('l');
     clock_ms += launch_ms;
+    return true;
 }
 
 void fake_error(void) { last = cudaErrorInvalidValue; }
@@ -100,7 +105,8 @@ cudaError_t cudaGetLastError(void) {
 }
 
 const char *cudaGetErrorName(cudaError_t error) {
-    return error == cudaErrorIllegalAddress     ? "cudaErrorIllegalAddress"
+    return error == cudaSuccess                 ? "cudaSuccess"
+           : error == cudaErrorIllegalAddress   ? "cudaErrorIllegalAddress"
            : error == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
            : error == cudaErrorInvalidValue     ? "cudaErrorInvalidValue"
                                                 : "cudaErrorUnknown";
@@ -194,8 +200,6 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     return answer(cudaSuccess);
 }
 
-static const char *watched; /* what a launch waited with */
-
 cudaError_t cudaDeviceSynchronize(void) {
     watched = __func__;
     wait_for_device();
@@ -272,6 +276,16 @@ void simulator_vary(int run) { (void)run; }
 void simulator_watch(void) { watched = NULL; }
 
 const char *simulator_unwatch(void) { return watched; }
+
+bool simulator_rehearse(int which) {
+    rehearsal = which;
+    return true;
+}
+
+int simulator_rehearsed(void) {
+    rehearsal = -1;
+    return 1;
+}
 
 void simulator_print_settings(FILE *out, int runs) {
     const long set = setting("FAKE_SETTING", 0);

@@ -2,6 +2,7 @@
 #ifndef FAKE_RUNTIME_H
 #define FAKE_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* From now on every call reports an illegal address, until the device is reset. */
@@ -16,8 +17,9 @@ void fake_error(void);
 /* From now on the device is busy, and every call that waits for it never returns. */
 void fake_hang(void);
 
-/* A kernel was launched; and how long one takes from now on. */
-void fake_launch(void);
+/* A kernel was launched: false if it is refused, or only rehearsed (device/simulator.h). And how
+ * long one takes from now on. */
+bool fake_launch(void);
 void fake_launch_takes(double ms);
 
 /* How long the host waits for each answer whether a stream is done, from now on. */

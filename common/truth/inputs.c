@@ -11,6 +11,7 @@
 static const float LARGE = 12.0f; /* 12 * 12 * N(0, 1): past the 88 where fp32 exp overflows */
 static const float ONEHOT = 4.0f; /* a match gives a logit of 16 sqrt(d), a chance one 16 N(0, 1) */
 static const float DOMINANT_Q = 16.0f, DOMINANT_K = 128.0f; /* a logit of 2048 / sqrt(d) */
+static const float EQUAL_Q = -1300.0f, EQUAL_K = 256.0f;    /* logits of -332800 / sqrt(d) */
 
 /* Batch and head are those of an element of K or V; of Q nobody asks for them. */
 typedef struct Coordinates {
@@ -78,6 +79,12 @@ static size_t equal_index(const Problem *p, Tensor tensor, size_t index) {
     return tensor == TENSOR_K ? index / head * head + index % d : index;
 }
 
+static float equal_value(Tensor tensor, Coordinates at, float normal) {
+    if (tensor == TENSOR_V || at.column > 0) return normal;
+    if (tensor == TENSOR_K) return EQUAL_K;
+    return at.row % 4 == 3 ? EQUAL_Q : 0;
+}
+
 static float dominant_value(const Problem *p, uint64_t seed, Tensor tensor, size_t index,
                             float normal) {
     const size_t d = (size_t)p->d, keys = (size_t)p->shape.seq_kv;
@@ -116,6 +123,8 @@ float inputs_value(const Problem *problem, Init init, double strength, uint64_t 
         return ramp_value(tensor, coordinates(problem, tensor, index));
     case INIT_TINY:
         return tiny_value(problem, tensor, index % (size_t)problem->d, normal_value(bits));
+    case INIT_EQUAL:
+        return equal_value(tensor, coordinates(problem, tensor, index), normal_value(bits));
     case INIT_ZEROS:
         return bits >> 63 ? -0.0f : 0.0f;
     case INIT_DOMINANT:

@@ -18,7 +18,9 @@
  *   tiny      subnormal numbers: in Q the even columns, in K the odd ones, V as a whole; the other
  *             columns of Q and K are so large that the logits, about N(0, 1 / 8^2), come from the
  *             subnormals: to flush them to zero makes all weights equal
- *   equal     all keys of a KV head are the same: every weight is 1 / visible_keys
+ *   equal     all keys of a KV head are the same: every weight is 1 / visible_keys. All scores of
+ *             every fourth row are about -30,000 (d 64: -42,000), lower than what a kernel might
+ *             take for -inf: Q is -1300 there in column 0, in other rows 0; K is 256 there
  *   zeros     Q, K, V are +0 or -0: O = 0, LSE = log(visible_keys)
  *   dominant  one key of each KV head outweighs all others, by logits of 181 and more: Q is 16 in
  *             column 0, K 128 there in that key and 0 in the others

@@ -14,7 +14,7 @@ export LC_ALL=C # numbers have points and letters their usual case
 program=$1
 shift
 shapes=("B=1 H=2 HKV=1 N=130 NKV=400" "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1"
-    "B=1 H=3 HKV=1 N=9 NKV=1700")
+    "B=1 H=4 HKV=1 N=16 NKV=1700")
 
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
 watch() {
@@ -52,7 +52,8 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
         done
     done
 elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
-    echo "in the simulator: races, bounds, never-written shared memory, deadlocks"
+    echo "in the simulator: races, bounds, never-written shared memory, deadlocks," \
+        "indices that overflow"
     for shape in "${shapes[@]}"; do
         read -ra keys <<<"$shape"
         echo "$shape"
@@ -61,6 +62,14 @@ elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
                 "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
         done
     done
+    # As many multiprocessors as an H200 has, for the stage that plans by them.
+    echo "B=1 H=4 HKV=1 N=40 NKV=1700"
+    SIM_MULTIPROCESSORS=132 SIM_RACE=1 watch "132 SMs" \
+        "$program-sim" run B=1 H=4 HKV=1 N=40 NKV=1700 "$@" DEVICE=sim
+    # Counts and indices within a tile stay below the limit, indices into the tensors do not.
+    echo "B=1 H=2 HKV=1 N=264 NKV=264"
+    SIM_INDEX=32767 SIM_RACE=1 watch "64 bits" \
+        "$program-sim" run B=1 H=2 HKV=1 N=264 NKV=264 "$@" DEVICE=sim
 else
     echo "there is no GPU here that compute-sanitizer could watch." >&2
     exit 2

@@ -37,6 +37,21 @@ static const char *many_blocks(const AttentionProblem *p, int capability) {
     return (long long)p->batch * p->heads * p->seq_q > 1 << 20 ? "too many blocks" : NULL;
 }
 
+static const char *batches(const AttentionProblem *p, int capability) {
+    (void)capability;
+    return p->batch > 65535 ? "batch above 65535" : NULL;
+}
+
+static const char *heads(const AttentionProblem *p, int capability) {
+    (void)capability;
+    return p->heads > 65535 ? "heads above 65535" : NULL;
+}
+
+static const char *rows(const AttentionProblem *p, int capability) {
+    (void)capability;
+    return p->seq_q > 1 << 25 || p->scale != 1 ? "too long" : NULL;
+}
+
 static const char *in_percent(const AttentionProblem *p, int capability) {
     (void)p;
     return capability == 90 ? "needs 100 %%" : NULL;
@@ -78,6 +93,13 @@ int main(void) {
        "nor 2^31 rows of 64 elements");
     ok(asked(many_blocks, problem_of(1 << 12, 1 << 12, 1 << 10, 64), 90) == STATUS_SKIP,
        "2^34 rows, which may be 2^31 blocks, may be");
+    ok(asked(many_blocks, small, 90) == STATUS_FAIL && asked(batches, small, 90) == STATUS_FAIL &&
+           asked(heads, small, 90) == STATUS_FAIL,
+       "who would refuse many blocks, batches or heads has failed on a small problem");
+    ok(asked(rows, small, 90) == STATUS_FAIL &&
+           strcmp(error.text, "it would refuse B=1 H=1 HKV=1 N=67108864 NKV=64 (\"too long\"), and "
+                              "the contract has no such limit") == 0,
+       "or long ones: %s", error.text);
     ok(asked(smallest, small, 80) == STATUS_SKIP, "the smallest problem tells what a device is");
     ok(asked(smallest, small, 90) == STATUS_FAIL, "and what a refusal of more is");
     ok(asked(any_device, problem_of(1, 1, INT_MAX, 256), 90) == STATUS_FAIL &&

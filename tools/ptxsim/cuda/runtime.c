@@ -60,6 +60,8 @@ static const struct {
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "the kernel went wrong, see above"},
     {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout",
      "the kernel would take too long to simulate, see above"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
 };
 
@@ -232,12 +234,15 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
+    cudaError_t outcome;
     (void)stream;
-    return copy(to, from, bytes, kind);
+    return only_rehearsed(&outcome) ? result(outcome) : copy(to, from, bytes, kind);
 }
 
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
+    cudaError_t outcome;
     (void)stream;
+    if (only_rehearsed(&outcome)) return result(outcome);
     if (!on_device(pointer, bytes)) return result(cudaErrorInvalidValue);
     memset(pointer, value, bytes);
     return cudaSuccess;
@@ -421,8 +426,9 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
                           cudaStream_t stream, bool early) {
     Function *function;
     Kernel *kernel;
-    const cudaError_t error = find_kernel(host, &function, &kernel);
+    cudaError_t error = find_kernel(host, &function, &kernel);
     if (error) return error;
+    if (only_rehearsed(&error)) return result(error);
     if (!stream) default_busy = true;
     if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout)
         return last_error; /* what follows a launch that went wrong would only mislead */

@@ -1,12 +1,18 @@
-/* What attention_launch may not call: it only enqueues. The harness says when it is running
- * (device/simulator.h), the runtime says what is called. */
+/* What the harness wants to know of a launch (device/simulator.h): it says when attention_launch is
+ * running, the runtime says here what is called. */
 #ifndef WATCH_H
 #define WATCH_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
 
 /* In a function of the runtime that waits for the device, or that allocates or frees something:
  * WATCHED notes its name. */
 #define WATCHED watch_call(__func__)
 
 void watch_call(const char *function);
+
+/* In one that enqueues something: true if nothing is to be executed, and then what to return. */
+bool only_rehearsed(cudaError_t *outcome);
 
 #endif

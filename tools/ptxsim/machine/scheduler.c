@@ -110,6 +110,7 @@ static void begin_warp(Warp *warp) {
     warp->state = WARP_READY;
     warp->op = NULL;
     warp->executed = 0;
+    warp->granted = 0;
     warp->early = warp->block->early;
     warp->stack[0] = (Frame){0, -1, lanes};
     fill_for_block(warp);

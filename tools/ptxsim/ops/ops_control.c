@@ -3,6 +3,8 @@
 #include "decode/decode.h"
 #include "machine/lanes.h"
 
+enum { REGISTERS = 65536 }; /* of a multiprocessor, 32 bits each */
+
 void run_nothing(Warp *warp, const Op *op) {
     (void)warp;
     (void)op;
@@ -24,12 +26,20 @@ static void run_proxy_fence(Warp *warp, const Op *op) {
     if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index);
 }
 
-/* setmaxnreg (PTX ISA 9.7.19.5): registers are not counted, but the threads that ask for them. */
+/* setmaxnreg (PTX ISA 9.7.19.5). How many registers a thread was launched with is ptxas's business;
+ * but those of all who asked must be there at the same time. */
 static void run_setmaxnreg(Warp *warp, const Op *op) {
-    (void)op;
+    uint32_t sum = 0;
     if (warp->mask != ALL_LANES)
         fault(warp, -1, "setmaxnreg needs all lanes of the warpgroup; lanes 0x%08x execute it",
               warp->mask);
+    warp->granted = (uint32_t)op->number;
+    for (int i = 0; i < warp->block->warps; i++) sum += warp->block->warp[i].granted * LANES;
+    if (sum > REGISTERS)
+        fault(warp, -1,
+              "setmaxnreg: the warps of this block ask for %u registers, and a multiprocessor has "
+              "%d: on a GPU this waits for ever",
+              sum, REGISTERS);
 }
 
 /* createpolicy: a cache hint, which is not looked at */
@@ -96,7 +106,7 @@ bool decode_control(Decoder *d) {
         return true;
     if (opcode_is(d, "setmaxnreg")) {
         take_all(d);
-        d->next = d->in->operands;
+        d->op->number = (int32_t)immediate(d);
         return done(d, run_setmaxnreg, CLASS_OTHER);
     }
     if (opcode_is(d, "trap") || opcode_is(d, "brkpt")) return done(d, run_trap, CLASS_OTHER);

@@ -20,6 +20,7 @@ typedef struct Reader {
     int line;
     const char *at;       /* the text that is still to be read */
     char word[WORD_SIZE]; /* the next word or sign; "" at the end */
+    bool applies;         /* the line is about this module */
     int kernel;           /* of the line's scope; -1: all */
     Assertion *assertion; /* of the line */
     Constant constant[MAX_CONSTANTS];
@@ -92,7 +93,7 @@ static bool read_quantity(Reader *reader, double *value) {
 /* A counter of the simulator. */
 static bool read_counter(Reader *reader, double *value) {
     if (!is_counter(reader->word)) return false;
-    if (!counter_value(reader->module->counters, reader->word, value))
+    if (!counter_value(reader->module->counters, reader->word, value) && reader->applies)
         fail(reader, "the simulator has not counted");
     return true;
 }
@@ -251,19 +252,19 @@ static bool is_definition(const Reader *reader) {
     return islower((unsigned char)reader->word[0]) && at[0] == '=' && at[1] != '=';
 }
 
-/* One word of a scope. *applies becomes false if it speaks of something else. */
-static bool read_scope_word(Reader *reader, bool *applies) {
+/* One word of a scope, which may speak of something else. */
+static bool read_scope_word(Reader *reader) {
     static const char *const variants[] = {"d64", "d128", "fp16", "bf16", "full", "causal"};
     char parts[MODULE_NAME_SIZE + 2], part[WORD_SIZE + 2];
     if (strncmp(reader->word, "sm_", 3) == 0) {
-        *applies &= is(reader, reader->module->arch);
+        reader->applies &= is(reader, reader->module->arch);
         return true;
     }
     snprintf(parts, sizeof parts, "_%s_", reader->module->variant);
     snprintf(part, sizeof part, "_%s_", reader->word);
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
         if (is(reader, variants[i])) {
-            *applies &= strstr(parts, part) != NULL;
+            reader->applies &= strstr(parts, part) != NULL;
             return true;
         }
     for (int k = 0; k < reader->module->kernels; k++)
@@ -276,11 +277,11 @@ static bool read_scope_word(Reader *reader, bool *applies) {
 }
 
 /* [WORD ... :] */
-static bool read_scope(Reader *reader, bool *applies) {
-    *applies = true;
+static bool read_scope(Reader *reader) {
+    reader->applies = true;
     if (!strchr(reader->at, ':')) return true;
     while (!reader->failed && !is(reader, ":")) {
-        if (!read_scope_word(reader, applies)) return false;
+        if (!read_scope_word(reader)) return false;
         advance(reader);
     }
     advance(reader);
@@ -288,7 +289,6 @@ static bool read_scope(Reader *reader, bool *applies) {
 }
 
 static bool read_line(Reader *reader, char *line, Signature *signature) {
-    bool applies;
     Assertion assertion = {.line = reader->line};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
@@ -298,7 +298,7 @@ static bool read_line(Reader *reader, char *line, Signature *signature) {
     reader->assertion = &assertion;
     advance(reader);
     if (is(reader, "")) return true;
-    if (!read_scope(reader, &applies)) return false;
+    if (!read_scope(reader)) return false;
     const bool definition = is_definition(reader);
     const int constants = reader->constants;
     char name[WORD_SIZE];
@@ -309,8 +309,8 @@ static bool read_line(Reader *reader, char *line, Signature *signature) {
     } else
         read_assertion(reader);
     if (!reader->failed && !is(reader, "")) fail(reader, "the line should end before");
-    if (!applies) reader->constants = constants;
-    if (reader->failed || definition || !applies) return !reader->failed;
+    if (!reader->applies) reader->constants = constants;
+    if (reader->failed || definition || !reader->applies) return !reader->failed;
     *(Assertion *)LIST_ADD(signature->assertion, signature->assertions) = assertion;
     signature->holding += assertion.holds;
     return true;

@@ -24,15 +24,35 @@ bool is_counter(const char *word) {
 
 static bool is_part_of_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-bool asks_for_counters(const char *text) {
-    while (*text) {
+static bool has(const char *variant, const char *part) { return strstr(variant, part) != NULL; }
+
+/* The next word of a line, "" at its end or at its comment. */
+static const char *next_word(const char *at, char word[64]) {
+    size_t length = 0;
+    while (*at && *at != '\n' && *at != '#' && !is_part_of_name(*at)) at++;
+    while (is_part_of_name(at[length])) length++;
+    snprintf(word, 64, "%.*s", (int)(length < 63 ? length : 63), at);
+    return at + length;
+}
+
+/* Whether the scope of a line, which ends at its ":", names another variant. */
+static bool is_of_another(const char *line, const char *variant) {
+    static const char *const parts[] = {"d64", "d128", "fp16", "bf16", "full", "causal"};
+    const char *end = line + strcspn(line, ":#\n");
+    char word[64];
+    if (*end != ':') return false;
+    for (const char *at = next_word(line, word); at <= end && *word; at = next_word(at, word))
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            if (strcmp(word, parts[i]) == 0 && !has(variant, word)) return true;
+    return false;
+}
+
+bool asks_for_counters(const char *text, const char *variant) {
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
         char word[64];
-        size_t length = 0;
-        if (*text == '#') text += strcspn(text, "\n");
-        while (is_part_of_name(text[length])) length++;
-        snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
-        if (is_counter(word)) return true;
-        text += length + (text[length] != '\0' && text[length] != '#');
+        if (is_of_another(text, variant)) continue;
+        for (const char *at = next_word(text, word); *word; at = next_word(at, word))
+            if (is_counter(word)) return true;
     }
     return false;
 }
@@ -45,8 +65,6 @@ bool counter_value(const char *counters, const char *name, double *value) {
     if (at) *value = strtod(at + strlen(key), &end);
     return at && end != at + strlen(key);
 }
-
-static bool has(const char *variant, const char *part) { return strstr(variant, part) != NULL; }
 
 bool simulate(const char *file, const char *variant, char **counters, Error *error) {
     char folder[PATH_SIZE], program[PATH_SIZE];
@@ -64,7 +82,7 @@ bool simulate(const char *file, const char *variant, char **counters, Error *err
                                "B=1",
                                "H=2",
                                "HKV=1",
-                               "N=200",
+                               "N=300",
                                "NKV=330",
                                has(variant, "d64_") ? "D=64" : "D=128",
                                has(variant, "bf16") ? "DTYPE=bf16" : "DTYPE=fp16",

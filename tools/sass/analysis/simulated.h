@@ -4,8 +4,9 @@
 
 #include "base/error.h"
 
-/* True if a signature's text has the name of a counter outside its comments. */
-bool asks_for_counters(const char *text);
+/* True if a line of a signature's text that is about the variant (d128_fp16_full) names a counter
+ * outside its comment. */
+bool asks_for_counters(const char *text, const char *variant);
 
 /* True if `word` names a counter, one of the keys of `attention run FORMAT=json`. */
 bool is_counter(const char *word);

@@ -88,6 +88,25 @@ static void allocates_and_waits(void) {
     waits();
 }
 
+/* Three things for a stream, and their codes. */
+static cudaError_t codes[3];
+
+static void rehearse(int which) {
+    int copied = 7;
+    const bool rehearses = simulator_rehearse(which);
+    codes[0] = cudaMemsetAsync(memory, 1, 16, stream);
+    codes[1] = cudaMemcpyAsync(memory, &copied, sizeof copied, cudaMemcpyHostToDevice, stream);
+    codes[2] = cudaMemcpyAsync(&copied, memory, sizeof copied, cudaMemcpyDeviceToHost, stream);
+    ok(rehearses && simulator_rehearsed() == 3 && copied == 7,
+       "three things are asked for, nothing is done");
+}
+
+static bool refused_is(int which) {
+    for (int i = 0; i < 3; i++)
+        if (codes[i] != (i == which ? cudaErrorLaunchOutOfResources : cudaSuccess)) return false;
+    return cudaGetLastError() == (which < 3 ? cudaErrorLaunchOutOfResources : cudaSuccess);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
         ok(strcmp(noted(forbidden[i].call), forbidden[i].name) == 0, "%s", forbidden[i].name);
@@ -100,5 +119,14 @@ int main(void) {
     simulator_unwatch();
     waits();
     ok(!simulator_unwatch(), "nothing between two launches");
+    number = 5;
+    cudaMemcpyAsync(memory, &number, sizeof number, cudaMemcpyHostToDevice, stream);
+    for (int which = 0; which <= 3; which++) {
+        rehearse(which);
+        ok(refused_is(which), "number %d is refused, and no other", which);
+    }
+    number = 0;
+    cudaMemcpyAsync(&number, memory, sizeof number, cudaMemcpyDeviceToHost, stream);
+    is_int(number, 5, "what was rehearsed has changed nothing, what is not is executed");
     return done_testing();
 }

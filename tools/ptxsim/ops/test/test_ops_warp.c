@@ -449,6 +449,9 @@ static void test_hints(void) {
         snprintf(text, sizeof text, "%s; mov.b32 d, a", hints[i]);
         check(text, 128, false, own, NULL);
     }
+    check("setmaxnreg.inc.sync.aligned.u32 256; mov.b32 d, a", 256, false, own, NULL);
+    check("setmaxnreg.dec.sync.aligned.u32 24; setmaxnreg.inc.sync.aligned.u32 240; mov.b32 d, a",
+          256, false, own, NULL);
     check("bra.uni ON; mov.b32 a, 0; ON: mov.b32 d, a", 32, false, own, NULL);
     check("{ .reg .b32 t; mov.b32 t, a; mov.b32 d, t; } st.global.u32 [q+4], d; exit", 32, false,
           own, NULL);
@@ -499,6 +502,29 @@ static void test_calls(void) {
     }
 }
 
+/* Two blocks of twelve warps, of which four give registers away. */
+static void test_registers(void) {
+    static const struct {
+        int kept, taken;
+        bool right;
+    } shares[] = {{24, 240, true}, {32, 240, true}, {40, 240, false}, {24, 248, false}};
+    const LaunchShape shape = {{2, 1, 1}, {384, 1, 1}, 0, false};
+    void *memory = memory_allocate(256);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t; .reg .pred g;\n"
+                          "mov.u32 t, %%tid.x; setp.ge.u32 g, t, 256; @g bra DOWN;\n"
+                          "setmaxnreg.inc.sync.aligned.u32 %d; ret;\n"
+                          "DOWN: setmaxnreg.dec.sync.aligned.u32 %d; ret;\n}\n",
+                 shares[i].taken, shares[i].kept);
+        ok((run_ptx_shape(text, &shape, memory).status == LAUNCH_OK) == shares[i].right,
+           "256 times %d and 128 times %d registers %s", shares[i].taken, shares[i].kept,
+           shares[i].right ? "are there" : "are more than there are");
+    }
+    memory_release(memory);
+}
+
 /* A launch that may begin before the one before it has ended, and what it does first. */
 static void test_early_launch(void) {
     static const struct {
@@ -546,6 +572,7 @@ int main(void) {
     test_specials();
     test_clocks();
     test_hints();
+    test_registers();
     test_calls();
     return done_testing();
 }

@@ -146,6 +146,8 @@ static void test_first(void) {
     code = two_kernels;
 }
 
+static bool asks(const char *text) { return asks_for_counters(text, "d128_fp16_causal"); }
+
 static void test_counters(void) {
     holds("shared_load_units <= 1.1 * shared_load_ideal_units");
     fails("shared_load_units == shared_load_ideal_units");
@@ -154,9 +156,17 @@ static void test_counters(void) {
             "expect.sass:1: the simulator has not counted 'shared_store_units'");
     counters = NULL;
     refused("barriers == 12", "expect.sass:1: the simulator has not counted 'barriers'");
-    ok(asks_for_counters("kernels == 1\nLDS == 2 * barriers\n"), "a signature asks for a counter");
-    ok(!asks_for_counters("# barriers\nLDS == 2 # barriers\nmy_barriers = 1\n"),
+    holds("LDS > 0\nd64: barriers == 12");
+    ok(asks("kernels == 1\nLDS == 2 * barriers\n"), "a signature asks for a counter");
+    ok(asks("LDS == 2\nbarriers == 3"), "in its last line, which has no end");
+    ok(!asks("# barriers\nLDS == 2 # barriers\nmy_barriers = 1\n"),
        "comments and other names do not");
+    ok(asks("sm_80 d128 fp16 causal: barriers == 1") && asks("softmax: barriers == 1"),
+       "it is about the variant, or about all");
+    ok(!asks("d64: barriers == 1") && !asks("d128 bf16: barriers == 1") &&
+           !asks("full: barriers == 1\nd128 full: barriers == 2"),
+       "it is about others");
+    ok(asks("barriers == 1 # d64: barriers"), "a scope stands before the comment");
 }
 
 static void test_mistakes(void) {
