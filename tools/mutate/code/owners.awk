@@ -31,7 +31,10 @@ END {
     for (i = 1; i <= nears; i++) print near[i]
     for (i = 1; i <= fars; i++) print far[i]
     if (house == "tools/ptxsim") print "script tools/ptxsim/test/bugs.t"
-    if (house == "tools/sass") print "script tools/sass/test/cubins.t"
+    if (house == "tools/sass") {
+        print "script tools/sass/test/commands.t"
+        print "script tools/sass/test/cubins.t"
+    }
     if (file ~ /^common\/cli\/(bench|regimes)/) print "script common/cli/test/bench_cli.t"
     if (file ~ /^common\/.*\/(timeline|spans|stamps)/) print "script common/cli/test/timeline.t"
     if (room == "common/cli" || room == "common/device" || name == "error") {

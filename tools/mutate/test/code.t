@@ -64,7 +64,7 @@ ok "none of C where there is a main" \
 ok "the script of a command is that of its files" \
     [ "$(owners common common/cli/spans.c)" = "fuzz timeline.t run_cli.t faulty_stages.t" ]
 ok "none of another house, but its script" \
-    [ "$(owners tools/sass tools/sass/analysis/flow.c)" = "flow cubins.t" ]
+    [ "$(owners tools/sass tools/sass/analysis/flow.c)" = "flow commands.t cubins.t" ]
 ok "the simulator's" [ "$(owners tools/ptxsim tools/ptxsim/ops/mma.c)" = bugs.t ]
 
 # ---- A compiler that does nothing twice ----------------------------------------------------------

@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* What count.sh has the simulator run: so many heads. */
-enum { SIMULATED_HEADS = 2, SIMULATED_SMS = 4, KIB = 1024, RESERVED_FROM = 80 };
+enum { SIMULATED_HEADS = 2, KIB = 1024, RESERVED_FROM = 80 };
 enum { MOST_BLOCKS = 1 << 20 }; /* of more, the last round does not show */
 
 /* All that was counted of a stage. */
@@ -203,7 +203,7 @@ static double total(const Demand *demand, Unit unit, const Shape *shape, double 
     Growth growth = demand->of[unit];
     double once = 0;
     if (demand->fixed_blocks > 0) {
-        once = fmax(0, growth.constant) * SIMULATED_HEADS * sms / SIMULATED_SMS;
+        once = fmax(0, growth.constant) * SIMULATED_HEADS * sms / demand->fixed_blocks;
         growth.constant = 0;
     }
     return once + heads * growth_at(growth, shape->length, demand->rows, shape->causal);

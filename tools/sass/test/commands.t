@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# What the commands of build/sass print, whole, of the two stages in corpus/stages: what nvdisasm,
+# cuobjdump and the simulator said of them is there, so none of them runs. WRITE=1 writes the
+# expected texts in corpus/commands anew. Catches: a line that is left out, comes twice or in another
+# order, a number that stands for another one, an option that is passed over, another exit code.
+set -uo pipefail
+# shellcheck source=tools/sass/test/lab.sh
+. "$(dirname "$0")/lab.sh"
+corpus=$root/tools/sass/test/corpus
+include=$(value CUDA_INCLUDE build/toolchain.mk)
+
+# ---- The stages ----------------------------------------------------------------------------------
+# A cubin here is named after its stage, and has nothing in it but who compiled it.
+cat >"$scratch/cuobjdump" <<'END'
+#!/bin/sh
+folder=${3%/*} stage=${2##*/}
+case $1 in
+    --extract-elf) exec cp "$folder/"*.cubin . ;;
+    --extract-ptx) [ ! -e "$folder/ptx" ] || exec cp "$folder/ptx" stage.ptx ;;
+    --dump-resource-usage) exec cat "$CORPUS/stages/${stage%.cubin}/resources" ;;
+    *) exit 1 ;;
+esac
+END
+cat >"$scratch/nvdisasm" <<'END'
+#!/bin/sh
+stage=${4##*/}
+[ "$1 $2 $3" = '-ndf -c -hex' ] || exit 1
+exec cat "${0%/*}/${stage%.cubin}$5$6"
+END
+for stage in 01_rows 02_mma; do
+    grep -v '^\s*//## File' "$corpus/stages/$stage/sass" >"$scratch/$stage"
+    grep -v '^\s*//## File ".nv_debug_ptx' "$corpus/stages/$stage/sass" >"$scratch/$stage-gi"
+    cp "$corpus/stages/$stage/sass" "$scratch/$stage-gi-gp"
+done
+cat >"$scratch/simulator" <<'END'
+#!/usr/bin/env bash
+echo '{"counters":{"barriers":12,"shared_load_units":24,"shared_load_ideal_units":24}}'
+echo "$*" >>"$SIMULATED"
+END
+chmod +x "$scratch"/{cuobjdump,nvdisasm,simulator}
+export CORPUS=$corpus CUOBJDUMP=$scratch/cuobjdump NVDISASM=$scratch/nvdisasm
+export SIMULATOR=$scratch/simulator SIMULATED=$scratch/simulated
+unset LISTINGS
+
+# stage FOLDER OF [KEPT]: a library there of a stage of the corpus, with its PTX unless KEPT is no
+stage() {
+    mkdir -p "$1"
+    cp "$scratch/library.so" "$1/d64_fp16_causal.so"
+    cp "$scratch/library.so" "$1/d64_fp16_full.so"
+    printf '\177ELF%14s\276\n%s\n' '' 'Cuda compilation tools, release 13.0, V13.0.88' >"$1/$2.cubin"
+    [ "${3:-}" = no ] || cp "$corpus/stages/$2/ptx" "$1/ptx"
+}
+cd "$scratch" || exit 1
+${CC:-cc} -shared -fPIC -I"$root/common" -isystem "$include" -o library.so \
+    "$root/tools/sass/test/samples/library.c" 2>"$log"
+ok "the host code compiles" [ $? -eq 0 ]
+stage build/sm_80/01_rows 01_rows
+stage build/sm_80/02_mma 02_mma
+stage bare/02_mma 02_mma no
+cp build/sm_80/02_mma/02_mma.cubin .
+ln -s "$root/tools" tools
+rows=build/sm_80/01_rows/d64_fp16_causal.so
+mma=build/sm_80/02_mma/d64_fp16_causal.so
+full=build/sm_80/02_mma/d64_fp16_full.so
+mkdir -p stages/{01_rows,02_mma} counted/sm_80/02_mma/d64_fp16_{causal,full}
+cp "$corpus"/stages/02_mma/counted/* counted/sm_80/02_mma/d64_fp16_causal
+cp "$corpus"/stages/02_mma/counted/* counted/sm_80/02_mma/d64_fp16_full
+
+# prints NAME EXIT ARGUMENT...: against corpus/commands/NAME.txt
+prints() {
+    local name=$1 exit=$2 got
+    shift 2
+    "$sass" "$@" >"$log" 2>&1
+    got=$?
+    [ -z "${WRITE:-}" ] || cp "$log" "$corpus/commands/$name.txt"
+    ok "sass $*: exit $exit" [ $got -eq "$exit" ]
+    ok "its text is that of $name.txt" same "$corpus/commands/$name.txt"
+}
+# same FILE: whether the log is; else their difference is shown
+same() {
+    [ "$(<"$log")" != "$(<"$1")" ] || return 0
+    diff "$1" "$log" >difference
+    mv difference "$log"
+    return 1
+}
+# says_that TEXT EXIT ARGUMENT...: one line
+says_that() {
+    local text=$1 exit=$2 got
+    shift 2
+    "$sass" "$@" >"$log" 2>&1
+    got=$?
+    ok "sass ${*:1:7}: exit $exit" [ $got -eq "$exit" ]
+    ok "that says: $text" [ "$(<"$log")" = "sass: $text" ]
+}
+
+# ---- What is in the machine code -----------------------------------------------------------------
+prints count 0 count $rows $mma
+prints count_markdown 0 count FORMAT=markdown $rows $mma
+prints count_json 0 count FORMAT=json 02_mma.cubin $rows
+prints show 0 show $rows 02_mma.cubin
+prints show_ptx 0 show CLEAN=1 PTX=1 $mma
+prints show_line 0 show LINE=37 $mma
+prints show_line_ptx 0 show LINE=14 INSTR=ex2 CLEAN=1 $rows $mma
+prints show_instr 0 show INSTR=add $rows
+prints show_no_ptx 0 show PTX=1 bare/02_mma/d64_fp16_causal.so
+says_that "LINE must be a line of tools/sass/test/samples/stage.cu that became instructions; not '4'" \
+    64 show LINE=4 $mma
+says_that "INSTR must be a PTX instruction that 02_mma has and that became SASS; not 'tanh'" \
+    64 show INSTR=tanh $mma
+says_that "INSTR must be a PTX instruction that 02_mma has on that line and that became SASS; not \
+'ex2'" 64 show LINE=13 INSTR=ex2 $mma
+prints show_json 0 show FORMAT=json $mma
+
+# ---- What changed --------------------------------------------------------------------------------
+cat >stages/02_mma/expect.sass <<'END'
+# Tensor cores <multiply>, and nothing & nobody else:
+# two products at a time.
+products = 1
+loop HMMA == products
+flash_fwd: loop FFMA == 0
+
+# Not a part of the idea.
+loop MUFU.EX2 == 2
+flash_fwd: loop LDS <= 1
+END
+prints diff 0 diff $rows $mma
+prints diff_back 0 diff FORMAT=markdown $mma $rows
+prints diff_json 0 diff FORMAT=json $rows 02_mma.cubin
+prints ladder 0 ladder $rows $mma 02_mma.cubin
+prints ladder_markdown 0 ladder FORMAT=markdown $mma $rows
+prints ladder_json 0 ladder FORMAT=json $rows
+run='"batch":1,"heads":2,"kv_heads":2,"seq_q":64,"seq_kv":96,"d":64'
+printf '%s\n' "{\"name\":\"01_rows\",\"simulated\":false,$run,\"ms_median\":3,\"tflops\":1.5}" \
+    "{\"name\":\"02_mma\",\"simulated\":false,$run,\"ms_median\":0.75,\"tflops\":6}" \
+    "{\"name\":\"02_mma\",\"simulated\":true,$run,\"counters\":{\"warp_instructions\":566,"\
+"\"mma_instructions\":6,\"barriers\":12,\"divergent_branches\":null,\"shared_load_units\":24}}" \
+    "{\"name\":\"01_rows\",\"simulated\":true,$run,\"counters\":{\"warp_instructions\":2436,"\
+"\"mma_instructions\":0,\"barriers\":12,\"divergent_branches\":4,\"shared_load_units\":198}}" >runs
+prints page 0 page RUNS=runs $rows $mma
+prints page_alone 0 page $mma 02_mma.cubin
+says_that "missing.so: No such file or directory" 64 diff $rows missing.so
+says_that "missing.so: No such file or directory" 64 page $rows missing.so
+says_that "missing.so: No such file or directory" 64 ladder $rows $mma missing.so
+
+# ---- Signatures ----------------------------------------------------------------------------------
+echo 'loop HMMA == 0' >stages/01_rows/expect.sass
+sed -i /LDS/d stages/02_mma/expect.sass
+prints check 0 check $rows $mma
+echo 'flash_fwd: loop LDS == 3' >>stages/02_mma/expect.sass
+cat >stages/01_rows/expect.sass <<'END'
+kernels == 2
+IMAD > 100
+flash_fwd: loop FFMA + loop MUFU.EX2 == 1 + 2
+barriers == 13
+END
+prints check_fails 1 check $rows $mma $rows
+ok "the simulator is asked for counters" [ "$(sort -u simulated)" = "run DEVICE=sim FORMAT=json B=1 \
+H=2 HKV=1 N=200 NKV=330 D=64 DTYPE=fp16 CAUSAL=1 build/sm_80/01_rows" ]
+echo 'kernels = = 2' >stages/01_rows/expect.sass
+prints check_unread 64 check $rows $mma missing.so
+prints check_nowhere 64 check STAGES=elsewhere $mma
+
+# ---- Limits --------------------------------------------------------------------------------------
+limits=(COUNTED=counted MACHINES="$root/tools/limits/machines")
+prints limits 0 limits "${limits[@]}" GPU=a100 N=192 B=1 H=8 $mma
+prints limits_both 0 limits "${limits[@]}" GPU=rtx3090 $mma $full
+prints limits_json 0 limits "${limits[@]}" GPU=a100 N=1000 B=3 H=7 FORMAT=json $mma $full
+prints limits_own 0 limits "${limits[@]}" FORMAT=json $full
+prints limits_skipped 2 limits "${limits[@]}" GPU=t4 $mma $full
+mkdir -p counted/bare/02_mma
+cp -r counted/sm_80/02_mma/d64_fp16_full counted/bare/02_mma
+prints limits_skips 0 limits "${limits[@]}" GPU=a100 B=1 H=1 N=64 bare/02_mma/d64_fp16_full.so $mma
+mkdir results
+cell() { # cell NAME SEQ CAUSAL MS: a time that was recorded of 4 x 16 heads
+    echo "{\"stage\":2,\"name\":\"$1\",\"device\":\"NVIDIA A100-SXM4-80GB\",\"dtype\":\"fp16\"," \
+        "\"causal\":$3,\"batch\":4,\"heads\":16,\"kv_heads\":16,\"seq_q\":$2,\"seq_kv\":$2," \
+        "\"d\":64,\"init\":\"normal\",\"status\":\"pass\",\"ms_median\":$4}"
+}
+{
+    cell 02_mma 4096 true 0.1 && cell 02_mma 1024 true 0.02 && cell 02_mma 1024 false 0.008
+    cell 02_mma 2048 false 0.032 && cell 03_other 4096 true 7
+} >results/one.jsonl
+cell 02_mma 8192 true 0.4 >results/two.jsonl
+cell 02_mma 64 true 7 >results/notes.txt
+limits+=(GPU=a100)
+alone=("${limits[@]}")
+limits+=(RESULTS=results)
+prints limits_recorded 0 limits "${limits[@]}" $mma
+prints limits_busy 0 limits "${limits[@]}" N=1024 $full $mma
+prints limits_recorded_json 0 limits "${limits[@]}" N=2048 FORMAT=json $full
+prints errors 0 errors "${limits[@]}" $mma $full
+prints errors_markdown 0 errors "${limits[@]}" FORMAT=markdown $full $mma
+prints errors_json 0 errors "${limits[@]}" FORMAT=json $mma $full
+cell 02_mma 4096 true 0.01 >>results/two.jsonl
+prints errors_beaten 1 errors "${limits[@]}" $full $mma
+prints limits_beaten 0 limits "${limits[@]}" $mma
+limits=("${alone[@]}")
+prints errors_alone 0 errors "${limits[@]}" B=2 H=8 N=2048 $mma $full
+prints errors_alone_json 0 errors "${limits[@]}" FORMAT=json $full
+prints errors_skipped 2 errors "${limits[@]}" GPU=t4 $mma $full
+says_that "RESULTS=nowhere is no folder" 64 errors "${limits[@]}" RESULTS=nowhere $mma
+says_that "02_mma.cubin is no built stage: it does not end with .so" 64 limits "${limits[@]}" 02_mma.cubin
+
+# Counts that are no counts.
+counts=counted/sm_80/02_mma/d64_fp16_causal
+broken() { # broken TEXT EXIT: and then they are whole again
+    says_that "$1" "$2" limits "${limits[@]}" $mma
+    cp "$corpus"/stages/02_mma/counted/* $counts
+}
+echo 64 64 192 >$counts/lengths
+broken "$counts/lengths does not name three lengths, the least first" 1
+echo 64 128 >$counts/lengths
+broken "$counts/lengths does not name three lengths, the least first" 1
+rm $counts/128.txt
+broken "$counts/128.txt cannot be read: No such file or directory" 64
+echo '{}' >$counts/second.json
+broken "$counts/second.json is no record of the simulator" 1
+sed -i 's/"kernel":"prepare"/"kernel":"repair"/' $counts/192.json
+broken "02_mma launches other kernels for other lengths" 2
+sed -i 's/"grid":\[6,2,1\]/"grid":[7,2,1]/' $counts/192.json
+broken "02_mma: the lengths that were simulated are no multiples of its tiles" 2
+sed -i 's/\["ex2/["ex3/' $counts/64.json
+broken "02_mma: the PTX of kernel prepare is not what the simulator counted" 2
+mv build/sm_80/02_mma/ptx ptx
+broken "02_mma was built without its PTX" 2
+mv ptx build/sm_80/02_mma/ptx
+
+# ---- The program ---------------------------------------------------------------------------------
+usage="usage: sass show|count|diff|ladder|check|page|limits|errors [KEY=VALUE]... FILE..."
+for arguments in "" frobnicate count "diff $rows" "page $rows $rows $rows" "limits N=2"; do
+    read -ra words <<<"$arguments"
+    "$sass" "${words[@]}" >"$log" 2>&1
+    ok "sass $arguments: exit 64" [ $? -eq 64 ]
+    ok "and the usage" says "sass: $usage"
+done
+for value in 0 -1 x 1048577 3x; do
+    for key in B H N; do
+        says_that "$key must be a number from 1 to 1048576; not '$value'" 64 limits $key=$value $mma
+    done
+done
+for value in 0 -1 x 2147483648 3x; do
+    says_that "LINE must be the number of a line; not '$value'" 64 show LINE=$value $mma
+done
+says_that "FORMAT must be one of: text markdown json; not 'xml'" 64 count FORMAT=xml $mma
+says_that "PTX must be one of: 0 1; not '2'" 64 show PTX=2 $mma
+says_that "CLEAN must be one of: 0 1; not 'no'" 64 show CLEAN=no $mma
+says_that "FORMAT of limits must be one of: text json; not 'markdown'" 64 limits FORMAT=markdown $mma
+many=$(yes missing.so | head -n 512)
+# shellcheck disable=SC2086 # words
+says_that "missing.so: No such file or directory" 64 ladder $many
+# shellcheck disable=SC2086
+says_that "at most 512 files" 64 ladder $many missing.so
+"$sass" count FORMAT= OTHER=3 $mma 2>"$log" >/dev/full
+ok "where there is no room for the output: exit 1" [ $? -eq 1 ]
+ok "and the reason" says "sass: the output cannot be written"
+echo "1..$count"
