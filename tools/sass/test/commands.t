@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What the commands of build/sass print, whole, of the two stages in corpus/stages: what nvdisasm,
 # cuobjdump and the simulator said of them is there, so none of them runs. WRITE=1 writes the
-# expected texts in corpus/commands anew. Catches: a line that is left out, comes twice or in another
-# order, a number that stands for another one, an option that is passed over, another exit code.
+# expected texts in corpus/commands anew. Catches: a line that is left out, comes twice or in
+# another order, a number that stands for another one, an option that is passed over, another exit
+# code, memory that is not given back.
 set -uo pipefail
 # shellcheck source=tools/sass/test/lab.sh
 . "$(dirname "$0")/lab.sh"
@@ -47,13 +48,18 @@ stage() {
     mkdir -p "$1"
     cp "$scratch/library.so" "$1/d64_fp16_causal.so"
     cp "$scratch/library.so" "$1/d64_fp16_full.so"
-    printf '\177ELF%14s\276\n%s\n' '' 'Cuda compilation tools, release 13.0, V13.0.88' >"$1/$2.cubin"
+    printf '\177ELF%14s\276\n%s\n' '' 'Cuda compilation tools, release 13.0, V13.0.88' \
+        >"$1/$2.cubin"
     [ "${3:-}" = no ] || cp "$corpus/stages/$2/ptx" "$1/ptx"
 }
 cd "$scratch" || exit 1
 ${CC:-cc} -shared -fPIC -I"$root/common" -isystem "$include" -o library.so \
-    "$root/tools/sass/test/samples/library.c" 2>"$log"
+    "$root/tools/sass/test/samples/host_part.c" 2>"$log"
 ok "the host code compiles" [ $? -eq 0 ]
+${CC:-cc} -shared -fPIC -D_GNU_SOURCE -I"$root/common" -o held.so \
+    "$root/tools/sass/test/samples/held.c" 2>"$log"
+ok "and what counts allocations" [ $? -eq 0 ]
+export HELD=$scratch/held
 stage build/sm_80/01_rows 01_rows
 stage build/sm_80/02_mma 02_mma
 stage bare/02_mma 02_mma no
@@ -66,15 +72,17 @@ mkdir -p stages/{01_rows,02_mma} counted/sm_80/02_mma/d64_fp16_{causal,full}
 cp "$corpus"/stages/02_mma/counted/* counted/sm_80/02_mma/d64_fp16_causal
 cp "$corpus"/stages/02_mma/counted/* counted/sm_80/02_mma/d64_fp16_full
 
-# prints NAME EXIT ARGUMENT...: against corpus/commands/NAME.txt
+# prints NAME EXIT ARGUMENT...: against corpus/commands/NAME.txt, every allocation counted
 prints() {
     local name=$1 exit=$2 got
     shift 2
-    "$sass" "$@" >"$log" 2>&1
+    LD_PRELOAD=$scratch/held.so "$sass" "$@" >"$log" 2>&1
     got=$?
     [ -z "${WRITE:-}" ] || cp "$log" "$corpus/commands/$name.txt"
     ok "sass $*: exit $exit" [ $got -eq "$exit" ]
     ok "its text is that of $name.txt" same "$corpus/commands/$name.txt"
+    # One is the buffer of stdout.
+    ok "and memory is given back: $(<held) allocations are left" [ "$(<held)" -le 1 ]
 }
 # same FILE: whether the log is; else their difference is shown
 same() {
@@ -103,8 +111,8 @@ prints show_line 0 show LINE=37 $mma
 prints show_line_ptx 0 show LINE=14 INSTR=ex2 CLEAN=1 $rows $mma
 prints show_instr 0 show INSTR=add $rows
 prints show_no_ptx 0 show PTX=1 bare/02_mma/d64_fp16_causal.so
-says_that "LINE must be a line of tools/sass/test/samples/stage.cu that became instructions; not '4'" \
-    64 show LINE=4 $mma
+source=tools/sass/test/samples/stage.cu
+says_that "LINE must be a line of $source that became instructions; not '4'" 64 show LINE=4 $mma
 says_that "INSTR must be a PTX instruction that 02_mma has and that became SASS; not 'tanh'" \
     64 show INSTR=tanh $mma
 says_that "INSTR must be a PTX instruction that 02_mma has on that line and that became SASS; not \
@@ -129,13 +137,19 @@ prints diff_json 0 diff FORMAT=json $rows 02_mma.cubin
 prints ladder 0 ladder $rows $mma 02_mma.cubin
 prints ladder_markdown 0 ladder FORMAT=markdown $mma $rows
 prints ladder_json 0 ladder FORMAT=json $rows
-run='"batch":1,"heads":2,"kv_heads":2,"seq_q":64,"seq_kv":96,"d":64'
-printf '%s\n' "{\"name\":\"01_rows\",\"simulated\":false,$run,\"ms_median\":3,\"tflops\":1.5}" \
-    "{\"name\":\"02_mma\",\"simulated\":false,$run,\"ms_median\":0.75,\"tflops\":6}" \
-    "{\"name\":\"02_mma\",\"simulated\":true,$run,\"counters\":{\"warp_instructions\":566,"\
-"\"mma_instructions\":6,\"barriers\":12,\"divergent_branches\":null,\"shared_load_units\":24}}" \
-    "{\"name\":\"01_rows\",\"simulated\":true,$run,\"counters\":{\"warp_instructions\":2436,"\
-"\"mma_instructions\":0,\"barriers\":12,\"divergent_branches\":4,\"shared_load_units\":198}}" >runs
+# run NAME SIMULATED MORE: a line of `attention run FORMAT=json`
+run() {
+    echo "{\"name\":\"$1\",\"simulated\":$2,\"batch\":1,\"heads\":2,\"kv_heads\":2,\"seq_q\":64," \
+        "\"seq_kv\":96,\"d\":64,$3}"
+}
+counters='"warp_instructions":566,"mma_instructions":6,"barriers":12,"divergent_branches":null'
+{
+    run 01_rows false '"ms_median":3,"tflops":1.5'
+    run 02_mma false '"ms_median":0.75,"tflops":6'
+    run 02_mma true "\"counters\":{$counters,\"shared_load_units\":24}"
+    counters=${counters/566/2436} counters=${counters/null/4} counters=${counters/:6/:0}
+    run 01_rows true "\"counters\":{$counters,\"shared_load_units\":198}"
+} >runs
 prints page 0 page RUNS=runs $rows $mma
 prints page_alone 0 page $mma 02_mma.cubin
 says_that "missing.so: No such file or directory" 64 diff $rows missing.so
@@ -154,8 +168,8 @@ flash_fwd: loop FFMA + loop MUFU.EX2 == 1 + 2
 barriers == 13
 END
 prints check_fails 1 check $rows $mma $rows
-ok "the simulator is asked for counters" [ "$(sort -u simulated)" = "run DEVICE=sim FORMAT=json B=1 \
-H=2 HKV=1 N=200 NKV=330 D=64 DTYPE=fp16 CAUSAL=1 build/sm_80/01_rows" ]
+ok "the simulator is asked for counters" [ "$(sort -u simulated)" = "run DEVICE=sim FORMAT=json \
+B=1 H=2 HKV=1 N=200 NKV=330 D=64 DTYPE=fp16 CAUSAL=1 build/sm_80/01_rows" ]
 echo 'kernels = = 2' >stages/01_rows/expect.sass
 prints check_unread 64 check $rows $mma missing.so
 prints check_nowhere 64 check STAGES=elsewhere $mma
@@ -170,6 +184,17 @@ prints limits_skipped 2 limits "${limits[@]}" GPU=t4 $mma $full
 mkdir -p counted/bare/02_mma
 cp -r counted/sm_80/02_mma/d64_fp16_full counted/bare/02_mma
 prints limits_skips 0 limits "${limits[@]}" GPU=a100 B=1 H=1 N=64 bare/02_mma/d64_fp16_full.so $mma
+# A name that says no more than the head size; a machine so small that a last round shows in a
+# million blocks, of which more are not looked at.
+cp library.so build/sm_80/02_mma/d64.so
+cp -r counted/sm_80/02_mma/d64_fp16_full counted/sm_80/02_mma/d64
+prints limits_name 0 limits "${limits[@]}" GPU=a100 N=192 build/sm_80/02_mma/d64.so
+mkdir small
+sed 's/^sms 108/sms 3/' "$root/tools/limits/machines/a100.txt" >small/a100.txt
+for blocks in 1048576:32 2097152:64; do
+    prints limits_${blocks%:*} 0 limits COUNTED=counted MACHINES=small B=1024 H=1024 \
+        N=${blocks#*:} FORMAT=json $mma
+done
 mkdir results
 cell() { # cell NAME SEQ CAUSAL MS: a time that was recorded of 4 x 16 heads
     echo "{\"stage\":2,\"name\":\"$1\",\"device\":\"NVIDIA A100-SXM4-80GB\",\"dtype\":\"fp16\"," \
@@ -199,7 +224,8 @@ prints errors_alone 0 errors "${limits[@]}" B=2 H=8 N=2048 $mma $full
 prints errors_alone_json 0 errors "${limits[@]}" FORMAT=json $full
 prints errors_skipped 2 errors "${limits[@]}" GPU=t4 $mma $full
 says_that "RESULTS=nowhere is no folder" 64 errors "${limits[@]}" RESULTS=nowhere $mma
-says_that "02_mma.cubin is no built stage: it does not end with .so" 64 limits "${limits[@]}" 02_mma.cubin
+says_that "02_mma.cubin is no built stage: it does not end with .so" 64 \
+    limits "${limits[@]}" 02_mma.cubin
 
 # Counts that are no counts.
 counts=counted/sm_80/02_mma/d64_fp16_causal
@@ -244,7 +270,8 @@ done
 says_that "FORMAT must be one of: text markdown json; not 'xml'" 64 count FORMAT=xml $mma
 says_that "PTX must be one of: 0 1; not '2'" 64 show PTX=2 $mma
 says_that "CLEAN must be one of: 0 1; not 'no'" 64 show CLEAN=no $mma
-says_that "FORMAT of limits must be one of: text json; not 'markdown'" 64 limits FORMAT=markdown $mma
+says_that "FORMAT of limits must be one of: text json; not 'markdown'" 64 \
+    limits FORMAT=markdown $mma
 many=$(yes missing.so | head -n 512)
 # shellcheck disable=SC2086 # words
 says_that "missing.so: No such file or directory" 64 ladder $many
