@@ -1,0 +1,107 @@
+/* Records that are cut, of corpus/report/sample.ptx: what is left, whole. Catches: a round too many
+ * or too few, a step, time or flight that keeps its old number, what was cut and is still named.
+ * WRITE=1 writes it anew. */
+#include "machine/scheduler.h"
+#include "report/cut.h"
+#include "test/program.h"
+#include "test/run_ptx.h"
+
+#define FOLDER "tools/ptxsim/test/corpus/report/"
+
+static char *sample;
+
+/* Five rounds of five rounds. In each outer one a copy that is waited for in the next, a bulk load
+ * that all wait for, and a branch that lane 3 alone takes; at the end lane 3 writes beside itself
+ * what nobody has waited for. */
+static const char nested[] = PTX_HEAD
+    ".visible .entry nested(.param .u64 in, .param .u64 out, .param .u32 rounds, .param .u32 e)\n{\n"
+    ".reg .b64 p; .reg .b32 i, j, t, s, b, v, n; .reg .pred g, h, l;\n"
+    ".shared .align 128 .b8 room[4096]; .shared .align 8 .b64 bar;\n"
+    "ld.param.u64 p, [in]; ld.param.u32 n, [rounds]; mov.u32 t, %tid.x; mov.u32 b, bar;\n"
+    "mov.u32 s, room; mad.lo.u32 s, t, 16, s; setp.eq.u32 l, t, 3; mov.u32 i, 0;\n"
+    "@l mbarrier.init.shared.b64 [b], 1; fence.proxy.async;\n"
+    "bar.sync 0;\n"
+    "OUTER:\n"
+    "cp.async.ca.shared.global [s], [p], 16;\n"
+    "cp.async.commit_group;\n"
+    "@!l bra WAIT;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [b], 64;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room+2048], [p], 64, [b];\n"
+    "WAIT:\n"
+    "and.b32 v, i, 1;\n"
+    "TRY: mbarrier.try_wait.parity.shared.b64 g, [b], v;\n"
+    "@!g bra TRY;\n"
+    "mov.u32 j, 0;\n"
+    "INNER:\n"
+    "ld.shared.u32 v, [room+2048];\n"
+    "add.u32 j, j, 1; setp.lt.u32 h, j, n;\n"
+    "@h bra INNER;\n"
+    "cp.async.wait_group 0;\n"
+    "bar.sync 0;\n"
+    "add.u32 i, i, 1; setp.lt.u32 h, i, n;\n"
+    "@h bra OUTER;\n"
+    "cp.async.ca.shared.global [s], [p], 16;\n"
+    "cp.async.commit_group;\n"
+    "ld.param.u32 v, [e]; setp.ne.and.u32 h, v, 0, l;\n"
+    "@h ld.shared.u32 v, [s];\n"
+    "ret;\n}\n";
+
+/* The record of block 0 of a kernel, cut to `most` steps; from its warps on, to `out`. */
+static void cut_to(const char *ptx, const char *name, uint64_t most, int rounds, int fault,
+                   FILE *out) {
+    static const uint32_t grid[] = {1, 1, 1}, threads[] = {64, 1, 1};
+    const Settings settings = {
+        .late = true, .race = fault == 2, .budget = 100000, .threads = 1, .multiprocessors = 1};
+    char error[512];
+    void *input = memory_allocate(1 << 16), *output = memory_allocate(1 << 16);
+    void *arguments[] = {&input, &output, &rounds, &fault};
+    Module *module = module_load(ptx, strlen(ptx), error, sizeof error);
+    Kernel *kernel = module_kernel(module, name, error, sizeof error);
+    memset(input, 0, 1 << 16);
+    for (int i = 0; i < kernel->function->parameters; i++) {
+        const Variable *v = kernel->function->parameter[i];
+        memcpy((void *)(uintptr_t)v->address, arguments[i], (size_t)v->bytes);
+    }
+    Block *block = block_new(kernel, &settings, grid, threads, 0);
+    Record *record = record_new(kernel, 0, grid, threads);
+    record_begin(record, block);
+    block->record = record;
+    ok(block_run(block, 0) == !fault, "%s runs %d rounds", name, rounds);
+    record_end(record, block);
+    record_cut(record, most);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *json = open_memstream(&text, &size);
+    record_json(record, json);
+    fclose(json);
+    const char *from = strstr(text, "\"warps\":"), *to = strstr(text, "\"fragments\":"),
+               *faults = strstr(text, "\"fault\":"), *cut = strstr(text, "\"cut\":");
+    fprintf(out, "%s, %d rounds, cut to %d: %.*s\n%.*s%.*s\n", name, rounds, (int)most,
+            (int)strcspn(cut, ",\n"), cut, (int)(to - from), from, (int)strcspn(faults, "\n"),
+            faults);
+    free(text);
+    record_free(record);
+    block_free(block);
+    module_free(module);
+    memory_release(input);
+    memory_release(output);
+}
+
+int main(void) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    sample = file_text(fopen(FOLDER "sample.ptx", "r"));
+    cut_to(sample, "copies", 348, 4, 0, out);
+    cut_to(sample, "copies", 347, 4, 0, out);
+    cut_to(sample, "copies", 1, 6, 3, out);
+    cut_to(nested, "nested", 1 << 20, 1, 0, out);
+    cut_to(nested, "nested", 1 << 20, 5, 0, out);
+    cut_to(nested, "nested", 300, 5, 0, out);
+    cut_to(nested, "nested", 1, 5, 2, out);
+    fclose(out);
+    is_file(text, FOLDER "cut.txt");
+    free(text);
+    free(sample);
+    return done_testing();
+}

@@ -1,0 +1,206 @@
+/* What runs of corpus/report/sample.ptx leave behind, whole: the report, the annotated source as
+ * text and as a page, the sums, the records of blocks, and what is said of faults. WRITE=1 writes
+ * the expected texts there anew. Catches: a line that is left out or comes twice, a number that
+ * stands for another one, a step, request or flight that is recorded elsewhere or not at all. */
+#include <cuda.h>
+
+#include "device/counters.h"
+#include "test/program.h"
+
+#define FOLDER "tools/ptxsim/test/corpus/report/"
+
+enum { ROWS = 160, WIDTH = 64 };
+static const char copies, tiles;
+static char record_path[] = "/tmp/test_outputs.XXXXXX";
+static char *ptx, *absolute; /* the same, with a whole path */
+static void *input, *output;
+
+/* A program part of its own: its kernels have counters of their own, and are recorded anew. */
+static void **begin_program(Fatbin *fatbin, const char *text) {
+    void **handle = register_ptx(fatbin, text);
+    register_kernel(handle, &copies, "copies");
+    register_kernel(handle, &tiles, "tiles");
+    return handle;
+}
+
+static cudaError_t run_copies(unsigned blocks, int rounds, int fault) {
+    void *arguments[] = {&input, &output, &rounds, &fault};
+    return cudaLaunchKernel(&copies, (dim3){blocks, 1, 1}, (dim3){64, 1, 1}, arguments, 0, NULL);
+}
+
+typedef CUresult (*Encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                           const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                           const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                           CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+static CUtensorMap map_of(void *base, cuuint32_t rows) {
+    CUtensorMap map;
+    Encode encode;
+    const cuuint64_t sizes[] = {WIDTH, ROWS}, strides[] = {2 * WIDTH};
+    const cuuint32_t box[] = {rows == 64 ? 64 : 32, rows}, steps[] = {1, 1};
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, 0, NULL);
+    if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, base, sizes, strides, box, steps,
+               CU_TENSOR_MAP_INTERLEAVE_NONE,
+               rows == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+        exit(1);
+    return map;
+}
+
+static cudaError_t run_tiles(void) {
+    CUtensorMap in = map_of(input, 64), out = map_of(output, 8);
+    void *sums = (char *)output + 24576, *arguments[] = {&in, &out, &sums};
+    return cudaLaunchKernel(&tiles, (dim3){1, 2, 1}, (dim3){160, 1, 1}, arguments, 16384 + 1024,
+                            NULL);
+}
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+static void annotated_text(FILE *out) { counters_annotate(out, false); }
+static void annotated_page(FILE *out) { counters_annotate(out, true); }
+
+static void prints(const char *path, void (*print)(FILE *out)) {
+    FILE *out = tmpfile();
+    print(out);
+    rewind(out);
+    char *text = file_text(out);
+    is_file(text, path);
+    free(text);
+}
+
+static void sums(FILE *out) {
+    Counters c;
+    const MemoryCounters *const memory[] = {&c.global_load, &c.global_store, &c.shared_load,
+                                            &c.shared_store};
+    if (!counters_read(&c)) return;
+    fprintf(out, "%llu %llu %llu %llu %llu\n", (unsigned long long)c.warp_instructions,
+            (unsigned long long)c.lane_instructions, (unsigned long long)c.mma_instructions,
+            (unsigned long long)c.barriers, (unsigned long long)c.divergent_branches);
+    for (int i = 0; i < 4; i++)
+        fprintf(out, "%llu %llu %llu\n", (unsigned long long)memory[i]->requests,
+                (unsigned long long)memory[i]->units, (unsigned long long)memory[i]->ideal_units);
+}
+
+static void test_reports(void) {
+    static Fatbin fatbin;
+    void **program = begin_program(&fatbin, absolute);
+    prints("/dev/null", counters_report);
+    prints("/dev/null", annotated_page);
+    prints("/dev/null", sums);
+    is_int(run_copies(3, 4, 0), cudaSuccess, "three blocks copy");
+    is_int(run_tiles(), cudaSuccess, "two blocks multiply tiles");
+    is_int(run_copies(3, 2, 0), cudaSuccess, "and three copy once more");
+    __cudaUnregisterFatBinary(program); /* the counters stay */
+    prints(FOLDER "report.txt", counters_report);
+    prints(FOLDER "annotated.txt", annotated_text);
+    prints(FOLDER "page.txt", annotated_page);
+    prints(FOLDER "sums.txt", sums);
+    counters_reset();
+    prints("/dev/null", counters_report);
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/* Addresses of the host are others in each run; those in shared memory are short. */
+static void hide_addresses(char *text) {
+    for (char *at = text; (at = strstr(at, "0x")); at += 2) {
+        const size_t digits = strspn(at + 2, "0123456789abcdef");
+        if (digits > 8) memset(at + 2, '-', digits);
+    }
+}
+
+/* One program part a run: each kernel is recorded once. What it says is added to `said`. */
+static void record(const char *settings, cudaError_t expected, int fault, FILE *said) {
+    static Fatbin fatbin;
+    char early[8] = "late", race[8] = "0", block[8] = "";
+    sscanf(settings, "%7s %7s %7s", early, race, block);
+    setenv("SIM_ASYNC", early, 1);
+    setenv("SIM_RACE", race, 1);
+    setenv("SIM_BLOCK", block, 1);
+    void **program = begin_program(&fatbin, fault > 0 ? ptx : absolute);
+    const Capture capture = begin_capture(STDERR_FILENO);
+    const cudaError_t error = fault < 0 ? run_tiles() : run_copies(3, fault ? 1 : 3, fault);
+    char *text = end_capture(&capture);
+    is_int(error, expected, settings);
+    is_int(cudaGetLastError(), expected, "the error is kept");
+    hide_addresses(text);
+    fputs(text, said);
+    free(text);
+    __cudaUnregisterFatBinary(program);
+}
+
+/* The records, each line once: "=" stands for one that has been there before. */
+static void print_records(FILE *out) {
+    enum { MOST = 2000 };
+    static char *seen[MOST];
+    FILE *file = fopen(record_path, "r");
+    size_t size = 0;
+    int lines = 0;
+    while (file && lines < MOST && getline(&seen[lines], &size, file) >= 0) {
+        int same = 0;
+        hide_addresses(seen[lines]);
+        while (strcmp(seen[same], seen[lines]) != 0) same++;
+        fputs(same < lines ? "=\n" : seen[lines], out);
+        lines++;
+        size = 0;
+    }
+    for (int i = 0; i < MOST; i++) free(seen[i]);
+    if (file) fclose(file);
+}
+
+static void test_records(void) {
+    char *faults = NULL;
+    size_t size = 0;
+    FILE *said = open_memstream(&faults, &size);
+    setenv("SIM_RECORD", record_path, 1);
+    record("late 0", cudaSuccess, 0, said);
+    record("late 0", cudaSuccess, -1, said);
+    record("early 1 2", cudaSuccess, 0, said);
+    record("early 0 none", cudaSuccess, -1, said);
+    record("late 0 3", cudaSuccess, 0, said);
+    record("late 0 -1", cudaSuccess, 0, said);
+    record("late 0 1x", cudaSuccess, 0, said);
+    record("late 0", cudaErrorLaunchFailure, 1, said);
+    record("late 1", cudaErrorLaunchFailure, 2, said);
+    record("late 0 0", cudaErrorLaunchFailure, 3, said);
+    record("late 0 none", cudaErrorLaunchFailure, 3, said);
+    prints(FOLDER "records.txt", print_records);
+    setenv("SIM_RECORD", "/nowhere/record", 1);
+    record("late 0 none", cudaSuccess, 0, said);
+    setenv("SIM_RECORD", "/dev/full", 1);
+    record("late 0 none", cudaSuccess, 0, said);
+    fclose(said);
+    is_file(faults, FOLDER "said.txt");
+    free(faults);
+}
+
+static void make_absolute(void) {
+    static const char mark[] = ".file\t1 \"";
+    const size_t room = strlen(ptx) + 4096;
+    char folder[4000];
+    const char *at = strstr(ptx, mark);
+    if (!at || !getcwd(folder, sizeof folder) || !(absolute = malloc(room))) exit(1);
+    at += strlen(mark);
+    snprintf(absolute, room, "%.*s%s/%s", (int)(at - ptx), ptx, folder, at);
+}
+
+int main(void) {
+    setenv("SIM_THREADS", "1", 1);
+    ptx = file_text(fopen(FOLDER "sample.ptx", "r"));
+    const int file = mkstemp(record_path);
+    if (file < 0 || !*ptx) return 1;
+    close(file);
+    make_absolute();
+    cudaMalloc(&input, 1 << 20); /* so much that what is beyond it is far from all else */
+    cudaMalloc(&output, 1 << 15);
+    cudaMemset(input, 0, 1 << 20);
+    cudaMemset(output, 0, 1 << 15);
+    test_reports();
+    test_records();
+    cudaFree(input);
+    cudaFree(output);
+    unlink(record_path);
+    free(ptx);
+    free(absolute);
+    return done_testing();
+}
