@@ -460,7 +460,6 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
     const int count = k->function->instructions;
     k->op = aligned_alloc(CACHE_LINE, ((size_t)count + 1) * sizeof *k->op);
     if (!k->op) abort();
-    memset(k->op, 0, ((size_t)count + 1) * sizeof *k->op);
     k->race_granule = 4;
     add_registers(k);
     if (!place_variables(k, error, error_size)) return false;

@@ -36,7 +36,7 @@ static PtxRun run_program(void *memory) {
 }
 
 /* How a run ends for which allocation `which` is refused: 0, unless it used memory that it has not,
- * or went on and kept some. An abort is an end, too, and so is an exit. */
+ * or went on and kept some. An abort is an end, too, and so is an exit with 1. */
 static int end_without(long which, void *memory) {
     const pid_t child = fork();
     if (child == 0) {
@@ -51,7 +51,7 @@ static int end_without(long which, void *memory) {
     int status = 0;
     waitpid(child, &status, 0);
     if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGABRT ? 0 : -WTERMSIG(status);
-    return WEXITSTATUS(status) == KEPT ? KEPT : 0;
+    return WEXITSTATUS(status) > 1 ? WEXITSTATUS(status) : 0;
 }
 
 static void try_program(const char *path, void *memory) {

@@ -62,7 +62,58 @@ static FatbinStatus find(const Buffer *buffer, size_t size, FatbinPtx *ptx) {
     return fatbin_find_ptx(end - size, size, ptx);
 }
 
+/* Each status has a message of its own, with the remedy. */
+static void test_messages(void) {
+    static const char *const part[] = {"holds PTX",
+                                       "magic number",
+                                       "build with CUDA 13",
+                                       "runs past its end",
+                                       "code=[sm_80,compute_80]",
+                                       "--compress-mode=none"};
+    for (int i = 0; i < 6; i++)
+        ok(strstr(fatbin_message((FatbinStatus)i), part[i]) != NULL, "a message: %s", part[i]);
+    is_text(fatbin_message((FatbinStatus)6), "unknown fatbin status", "for none of them");
+}
+
+/* The entries of a fatbin at their limits. */
+static void test_limits(void) {
+    Buffer buffer;
+    FatbinPtx ptx;
+    begin(&buffer);
+    put_entry(&buffer, 1, 0, false, "oldest");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "an architecture of 0");
+    ok(ptx.architecture == 0 && ptx.length == 6, "is one");
+    put_entry(&buffer, 1, 0x20050, false, "eighty");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "flags beside it");
+    is_int(ptx.architecture, 80, "are none of it");
+    put_entry(&buffer, 1, 80, false, "another");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "two for one architecture");
+    ok(memcmp(ptx.text, "eighty", 6) == 0, "the first");
+    put_entry(&buffer, 1, 90, true, "packed");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "one that is compressed");
+    is_int(ptx.architecture, 80, "is passed over");
+    put_entry(&buffer, 2, 100, false, "code");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "and so is machine code");
+    is_int(ptx.architecture, 80, "of any architecture");
+    begin(&buffer);
+    put_entry(&buffer, 1, 80, false, "");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "PTX without a text");
+    is_int((long long)ptx.length, 0, "is empty");
+    begin(&buffer);
+    is_int(find(&buffer, 15, &ptx), FATBIN_TRUNCATED, "less than a header");
+    put_entry(&buffer, 1, 80, false, "text");
+    buffer.bytes[buffer.last + 4] = 72;
+    buffer.bytes[buffer.last + 8] = 0;
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "a longer header");
+    is_int((long long)ptx.length, 0, "ends the entry with itself");
+    buffer.bytes[buffer.last + 4] = 73;
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_TRUNCATED, "one beyond the end");
+    buffer.bytes[buffer.last + 4] = 63;
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_TRUNCATED, "one that is too short");
+}
+
 int main(void) {
+    test_limits();
     Buffer buffer;
     FatbinPtx ptx;
     begin(&buffer);
@@ -121,5 +172,15 @@ int main(void) {
     wrapper.version = 1;
     memset(buffer.bytes + 8, 0xff, 8);
     is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_TRUNCATED, "data of 2^64 - 1 bytes");
+    buffer.bytes[8] = 0xf0;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_TRUNCATED, "of so many with its header");
+    buffer.bytes[8] = 0xef;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_OK, "of as many as can be counted");
+    ok(size == SIZE_MAX, "which is all of memory");
+    buffer.bytes[6] = 15;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_TRUNCATED, "a header that is too short");
+    wrapper.data = NULL;
+    is_int(fatbin_unwrap(&wrapper, &data, &size), FATBIN_NOT_A_FATBIN, "no data");
+    test_messages();
     return done_testing();
 }

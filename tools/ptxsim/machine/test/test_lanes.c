@@ -1,6 +1,7 @@
-/* SIM_INDEX: numbers of 32 bits that are made 64 bits wide. Catches: one that is too large and
- * passes, in either sign and in any lane, one that is as large as it may be and does not, a lane
- * that takes no part. */
+/* Lanes of a register that are kept; and SIM_INDEX: numbers of 32 bits that are made 64 bits wide.
+ * Catches: a lane that takes no part and is written; a number that is too large and passes, in
+ * either sign and in any lane, one that is as large as it may be and does not. */
+#include "machine/lanes.h"
 #include "test/capture.h"
 #include "test/tap.h"
 
@@ -30,7 +31,26 @@ static void test_number(const char *instruction, long long number, bool passes) 
     }
 }
 
+/* Elements of so many bytes, and what is behind the last of them. */
+static void test_kept(unsigned bytes, uint32_t mask) {
+    static _Alignas(16) uint8_t to[(LANES + 1) * 16], from[(LANES + 1) * 16];
+    int wrong = 0;
+    for (unsigned i = 0; i < sizeof to; i++) to[i] = 0, from[i] = (uint8_t)(i % 255 + 1);
+    keep_lanes(to, from, bytes, mask);
+    for (unsigned i = 0; i < sizeof to; i++) {
+        const unsigned lane = i / bytes;
+        wrong += to[i] != (lane < LANES && mask >> lane & 1 ? from[i] : 0);
+    }
+    ok(wrong == 0, "lanes 0x%08x of %u bytes (%d bytes wrong)", mask, bytes, wrong);
+}
+
 int main(void) {
+    for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
+        test_kept(bytes, ALL_LANES);
+        test_kept(bytes, 0x80000001);
+        test_kept(bytes, 0x7ffffffe);
+        test_kept(bytes, 0);
+    }
     setenv("SIM_INDEX", "100", 1);
     test_number("cvt.s64.s32 w, a", 1, true);
     test_number("cvt.s64.s32 w, a", 100, true);

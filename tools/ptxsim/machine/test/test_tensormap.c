@@ -74,6 +74,56 @@ static void test_arguments(void) {
     REFUSED(a.steps[1] = 9, "element stride");
     REFUSED((a.request.swizzle = SWIZZLE_32B, a.box[0] = 24), "span");
     REFUSED((a.request.swizzle = SWIZZLE_128B, a.box[0] = 72), "span");
+    REFUSED((a.request.swizzle = SWIZZLE_64B, a.box[0] = 40), "span");
+    REFUSED(a.request.swizzle = -1, "swizzle");
+    REFUSED(a.request.element_type = -1, "type");
+    REFUSED(a.request.l2_promotion = -1, "L2");
+    REFUSED(a.request.fill = -1, "fill");
+}
+
+/* What is just allowed, and the bytes of all types. */
+static void test_limits(void) {
+    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+    Arguments a;
+    TensorMap map;
+    for (int type = 0; type < 13; type++) {
+        fill_valid(&a);
+        a.request.element_type = type;
+        ok(!tensormap_encode(encoded, &a.request) && tensormap_decode(encoded, &map) &&
+               map.element_bytes == bytes[type] && map.element_type == type &&
+               map.stride[0] == bytes[type],
+           "type %d has %d bytes", type, bytes[type]);
+        a.request.fill = 1;
+        ok((tensormap_encode(encoded, &a.request) == NULL) == (type >= F16), "NaN %s one",
+           type < F16 ? "is not" : "is");
+    }
+#define ALLOWED(change)                                             \
+    do {                                                            \
+        fill_valid(&a);                                             \
+        change;                                                     \
+        const char *why = tensormap_encode(encoded, &a.request);    \
+        ok(!why, "allowed: %s (%s)", #change, why ? why : "it is"); \
+    } while (0)
+    ALLOWED((a.request.rank = 1, a.sizes[1] = 0));
+    ALLOWED((a.request.rank = 5,
+             a.sizes[3] = a.sizes[4] = a.box[3] = a.box[4] = a.steps[3] = a.steps[4] = 1));
+    ALLOWED(a.request.l2_promotion = 3);
+    ALLOWED(a.sizes[2] = 1ull << 32);
+    ALLOWED(a.sizes[1] = 1);
+    ALLOWED(a.strides[1] = (1ull << 40) - 16);
+    ALLOWED(a.box[2] = 256);
+    ALLOWED(a.steps[1] = 8);
+    ALLOWED((a.request.swizzle = SWIZZLE_32B, a.box[0] = 16));
+    ALLOWED((a.request.swizzle = SWIZZLE_64B, a.box[0] = 32));
+    ALLOWED((a.request.swizzle = SWIZZLE_128B, a.box[0] = 64));
+    fill_valid(&a);
+    a.steps[0] = a.steps[1] = 2;
+    ok(!tensormap_encode(encoded, &a.request) && tensormap_decode(encoded, &map) &&
+           map.step[0] == 1 && map.step[1] == 2 && map.rank == 3 && map.size[0] == 23 &&
+           map.size[2] == 4 && map.stride[1] == 128 && map.stride[2] == 512 &&
+           map.base == (uintptr_t)tensor && !map.fill_nan,
+       "what is encoded is there");
+    is_int(tensormap_box_bytes(&map), 2 * 2 * 16 * 2, "every second row of three is two");
 }
 
 static TensorMap make(const Arguments *a) {
@@ -186,6 +236,7 @@ static void test_rows(void) {
 int main(void) {
     for (unsigned i = 0; i < sizeof tensor / sizeof *tensor; i++) tensor[i] = (uint16_t)(i + 1);
     test_arguments();
+    test_limits();
     test_loads();
     test_rows();
     test_store();

@@ -3,7 +3,7 @@
  * WRITE=1 writes it anew. */
 #include "machine/scheduler.h"
 #include "report/cut.h"
-#include "test/program.h"
+#include "test/stub.h"
 #include "test/run_ptx.h"
 
 #define FOLDER "tools/ptxsim/test/corpus/report/"
@@ -14,7 +14,8 @@ static char *sample;
  * that all wait for, and a branch that lane 3 alone takes; at the end lane 3 writes beside itself
  * what nobody has waited for. */
 static const char nested[] = PTX_HEAD
-    ".visible .entry nested(.param .u64 in, .param .u64 out, .param .u32 rounds, .param .u32 e)\n{\n"
+    ".visible .entry nested(.param .u64 in, .param .u64 out, .param .u32 rounds, .param .u32 e)\n"
+    "{\n"
     ".reg .b64 p; .reg .b32 i, j, t, s, b, v, n; .reg .pred g, h, l;\n"
     ".shared .align 128 .b8 room[4096]; .shared .align 8 .b64 bar;\n"
     "ld.param.u64 p, [in]; ld.param.u32 n, [rounds]; mov.u32 t, %tid.x; mov.u32 b, bar;\n"

@@ -5,7 +5,7 @@
 #include <cuda.h>
 
 #include "device/counters.h"
-#include "test/program.h"
+#include "test/stub.h"
 
 #define FOLDER "tools/ptxsim/test/corpus/report/"
 

@@ -1,6 +1,6 @@
 /* A program part as nvcc's stubs register it, from PTX alone, and texts that are kept in files. */
-#ifndef PROGRAM_H
-#define PROGRAM_H
+#ifndef STUB_H
+#define STUB_H
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>

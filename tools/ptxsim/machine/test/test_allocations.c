@@ -1,0 +1,97 @@
+/* Global memory and its marks. Catches: an address beyond an allocation that is found, one inside
+ * that is not, the farther of two neighbours, memory that is counted after it was given back, a
+ * sector that is counted twice, in another allocation or not at all. */
+#include "machine/memory/memory.h"
+#include "test/tap.h"
+
+enum { BLOCKS = 200 };
+
+static void test_places(void) {
+    static uint8_t *block[BLOCKS];
+    const size_t before = memory_free_bytes();
+    int good = 0, empty = 0;
+    for (int i = 0; i < BLOCKS; i++) block[i] = memory_allocate((size_t)i * 16);
+    for (int i = 0; i < BLOCKS; i++) {
+        const uint64_t at = (uint64_t)(uintptr_t)block[i], bytes = (uint64_t)i * 16;
+        const Allocation *a = memory_find(at, bytes);
+        good += a && a->start == at && a->end == at + bytes && at % 256 == 0 &&
+                memory_find(at + bytes, 0) == a && !memory_find(at + bytes, 1) &&
+                !memory_find(at, bytes + 1) &&
+                memory_find(at + bytes / 2, bytes - bytes / 2) == a && memory_find(at - 1, 1) != a;
+        empty += i && block[i][0] == 0xff && block[i][bytes - 1] == 0xff;
+    }
+    is_int(good, BLOCKS, "every allocation is found from its first byte to its last");
+    is_int(empty, BLOCKS - 1, "and holds NaN");
+    is_int((long long)(before - memory_free_bytes()), 16ll * BLOCKS * (BLOCKS - 1) / 2,
+           "is counted");
+    ok(!memory_release(block[5] + 1) && !memory_release(NULL), "what is none is not given back");
+    for (int i = 0; i < BLOCKS; i += 2) good -= memory_release(block[i]);
+    is_int(good, BLOCKS / 2, "every other one is given back");
+    for (int i = 0; i < BLOCKS; i++)
+        good += (memory_find((uint64_t)(uintptr_t)block[i], 1) != NULL) == (i % 2 == 1);
+    is_int(good, BLOCKS / 2 + BLOCKS, "and only those are gone");
+    for (int i = 1; i < BLOCKS; i += 2) memory_release(block[i]);
+    is_int((long long)memory_free_bytes(), (long long)before, "all is free again");
+    ok(!memory_release(block[1]), "nothing twice");
+    ok(!memory_allocate(memory_total_bytes() + 1), "not more than there is");
+    ok(!memory_nearest(4096), "nothing is near where nothing is");
+}
+
+static void test_nearest(void) {
+    uint8_t *one = memory_allocate(1 << 20), *two = memory_allocate(1 << 20);
+    const uint64_t low = (uint64_t)(uintptr_t)(one < two ? one : two),
+                   high = (uint64_t)(uintptr_t)(one < two ? two : one),
+                   middle = (low + (1 << 20) + high) / 2;
+    ok(memory_nearest(low - 1)->start == low && memory_nearest(16)->start == low, "below all");
+    ok(memory_nearest(middle - 2)->start == low, "nearer to the lower one");
+    ok(memory_nearest(middle + 2)->start == high, "nearer to the upper one");
+    ok(memory_nearest(high + (1 << 21))->start == high, "above all");
+    memory_release(one);
+    memory_release(two);
+}
+
+static void count(uint64_t loaded, uint64_t stored, const char *name) {
+    uint64_t l, s;
+    memory_count_marks(&l, &s);
+    ok(l == loaded && s == stored, "%s: %d and %d", name, (int)l, (int)s);
+}
+
+static void test_marks(void) {
+    uint8_t *one = memory_allocate(10000), *two = memory_allocate(64);
+    const uint64_t at = (uint64_t)(uintptr_t)one, other = (uint64_t)(uintptr_t)two;
+    const Allocation *a = memory_find(at, 1), *b = memory_find(other, 1);
+    count(0, 0, "none at first");
+    memory_mark(a->loaded, a, at + 31);
+    memory_mark(a->loaded, a, at);
+    count(1, 0, "one sector, twice");
+    ok(memory_is_marked(a->loaded, a, at + 5) && !memory_is_marked(a->loaded, a, at + 32) &&
+           !memory_is_marked(a->stored, a, at),
+       "and no other");
+    memory_mark(a->stored, a, at + 9999);
+    memory_mark(b->stored, b, other + 63);
+    count(1, 2, "the last ones of two allocations");
+    memory_mark_range(a->loaded, a, at + 31, 1);
+    count(1, 2, "a range of a byte");
+    memory_mark_range(a->loaded, a, at + 31, 2);
+    count(2, 2, "of two, in two sectors");
+    memory_mark_range(a->loaded, a, at + 64, 32);
+    count(3, 2, "of a sector");
+    memory_mark_range(a->loaded, a, at + 64, 33);
+    count(4, 2, "and a byte");
+    memory_mark_range(a->stored, a, at + 2000, 96);
+    count(4, 6, "of three that begins in the middle of one");
+    memory_mark_range(b->loaded, b, other, 0);
+    count(4, 6, "of nothing");
+    memory_clear_marks();
+    count(0, 0, "forgotten");
+    ok(!memory_is_marked(a->loaded, a, at), "all of them");
+    memory_release(one);
+    memory_release(two);
+}
+
+int main(void) {
+    test_places();
+    test_nearest();
+    test_marks();
+    return done_testing();
+}
