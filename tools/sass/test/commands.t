@@ -18,7 +18,7 @@ folder=${3%/*} stage=${2##*/}
 case $1 in
     --extract-elf) exec cp "$folder/"*.cubin . ;;
     --extract-ptx) [ ! -e "$folder/ptx" ] || exec cp "$folder/ptx" stage.ptx ;;
-    --dump-resource-usage) exec cat "$CORPUS/stages/${stage%.cubin}/resources" ;;
+    --dump-resource-usage) exec cat "${0%/*}/${stage%.cubin}.resources" ;;
     *) exit 1 ;;
 esac
 END
@@ -32,6 +32,10 @@ for stage in 01_rows 02_mma; do
     grep -v '^\s*//## File' "$corpus/stages/$stage/sass" >"$scratch/$stage"
     grep -v '^\s*//## File ".nv_debug_ptx' "$corpus/stages/$stage/sass" >"$scratch/$stage-gi"
     cp "$corpus/stages/$stage/sass" "$scratch/$stage-gi-gp"
+    cp "$corpus/stages/$stage/resources" "$scratch/$stage.resources"
+done
+for ending in '' -gi -gi-gp .resources; do
+    cp "$scratch/02_mma${ending/-gi*/}" "$scratch/no_lines$ending"
 done
 cat >"$scratch/simulator" <<'END'
 #!/usr/bin/env bash
@@ -63,6 +67,8 @@ export HELD=$scratch/held
 stage build/sm_80/01_rows 01_rows
 stage build/sm_80/02_mma 02_mma
 stage bare/02_mma 02_mma no
+stage bare/no_lines 02_mma no
+mv bare/no_lines/02_mma.cubin bare/no_lines/no_lines.cubin
 cp build/sm_80/02_mma/02_mma.cubin .
 ln -s "$root/tools" tools
 rows=build/sm_80/01_rows/d64_fp16_causal.so
@@ -95,10 +101,11 @@ same() {
 says_that() {
     local text=$1 exit=$2 got
     shift 2
-    "$sass" "$@" >"$log" 2>&1
+    LD_PRELOAD=$scratch/held.so "$sass" "$@" >"$log" 2>&1
     got=$?
     ok "sass ${*:1:7}: exit $exit" [ $got -eq "$exit" ]
     ok "that says: $text" [ "$(<"$log")" = "sass: $text" ]
+    ok "and memory is given back: $(<held) allocations are left" [ "$(<held)" -le 1 ]
 }
 
 # ---- What is in the machine code -----------------------------------------------------------------
@@ -118,6 +125,15 @@ says_that "INSTR must be a PTX instruction that 02_mma has and that became SASS;
 says_that "INSTR must be a PTX instruction that 02_mma has on that line and that became SASS; not \
 'ex2'" 64 show LINE=13 INSTR=ex2 $mma
 prints show_json 0 show FORMAT=json $mma
+
+# Without lines nobody knows where anything is.
+prints count_no_lines 0 count bare/no_lines/d64_fp16_causal.so
+prints show_no_lines 0 show bare/no_lines/d64_fp16_causal.so
+says_that "LINE must be a line of no_lines that became instructions; not '37'" 64 \
+    show LINE=37 bare/no_lines/d64_fp16_causal.so
+mkdir stages/no_lines
+echo 'IMAD == 0' >stages/no_lines/expect.sass
+prints check_no_lines 1 check bare/no_lines/d64_fp16_causal.so
 
 # ---- What changed --------------------------------------------------------------------------------
 cat >stages/02_mma/expect.sass <<'END'
@@ -187,7 +203,10 @@ prints limits_skips 0 limits "${limits[@]}" GPU=a100 B=1 H=1 N=64 bare/02_mma/d6
 # A name that says no more than the head size; a machine so small that a last round shows in a
 # million blocks, of which more are not looked at.
 cp library.so build/sm_80/02_mma/d64.so
+cp library.so build/sm_80/02_mma/plain.so
 cp -r counted/sm_80/02_mma/d64_fp16_full counted/sm_80/02_mma/d64
+cp -r counted/sm_80/02_mma/d64_fp16_full counted/sm_80/02_mma/plain
+prints errors_name 0 errors "${limits[@]}" GPU=a100 build/sm_80/02_mma/{d64,plain}.so
 prints limits_name 0 limits "${limits[@]}" GPU=a100 N=192 build/sm_80/02_mma/d64.so
 mkdir small
 sed 's/^sms 108/sms 3/' "$root/tools/limits/machines/a100.txt" >small/a100.txt
@@ -195,6 +214,9 @@ for blocks in 1048576:32 2097152:64; do
     prints limits_${blocks%:*} 0 limits COUNTED=counted MACHINES=small B=1024 H=1024 \
         N=${blocks#*:} FORMAT=json $mma
 done
+# Where memory is slow the first kernel takes longest.
+sed -i 's/^hbm_gb_s 2039/hbm_gb_s 50/; s/^sms 3/sms 108/' small/a100.txt
+prints limits_slow 0 limits COUNTED=counted MACHINES=small N=8192 $mma
 mkdir results
 cell() { # cell NAME SEQ CAUSAL MS: a time that was recorded of 4 x 16 heads
     echo "{\"stage\":2,\"name\":\"$1\",\"device\":\"NVIDIA A100-SXM4-80GB\",\"dtype\":\"fp16\"," \

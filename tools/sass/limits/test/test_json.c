@@ -37,6 +37,10 @@ static void test_elements(void) {
     ok(!json_next(at), "has none behind it");
     ok(!json_first("[ ]"), "an empty array has no first");
     ok(!json_first(NULL), "nor has nothing");
+    ok(!json_first("{\"k\":[7]}") && !json_first("\"[7]\"") && !json_first(" [7]"),
+       "nor what is no array");
+    is_near(json_number("\"7\""), 0, 0, "a text is no number");
+    is_near(json_number(NULL), 0, 0, "nor is nothing");
 }
 
 /* Every text that is cut off is read to its end and not beyond: for the address sanitizer. */

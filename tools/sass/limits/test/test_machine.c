@@ -70,10 +70,64 @@ static void test_runs(void) {
     ok(!machine_refuses(&machine, "sm_90a", reason), "but on 9.0");
 }
 
+/* What each number may be: the least and the most, and a bit beyond either. */
+static void test_ranges(void) {
+    static const struct {
+        const char *key, *is;
+        double least, most;
+    } ranges[] = {
+        {"capability", "86", 75, 129},
+        {"sms", "10", 1, 1000},
+        {"clock_mhz", "1000", 200, 5000},
+        {"issue", "4", 1, 8},
+        {"fma", "128", 16, 512},
+        {"imad", "64", 16, 512},
+        {"half", "64", 16, 512},
+        {"half_in_fma", "1", 0, 1},
+        {"alu", "64", 16, 512},
+        {"mufu", "16", 4, 128},
+        {"shuffle", "32", 8, 128},
+        {"barrier", "16", 4, 128},
+        {"mma", "256", 64, 16384},
+        {"wgmma", "0", 0, 16384},
+        {"shared_bytes", "128", 32, 1024},
+        {"l2_bytes", "640", 64, 65536},
+        {"hbm_gb_s", "900", 50, 20000},
+        {"l2_mib", "6", 0.5, 1024},
+        {"registers", "65536", 16384, 1 << 20},
+        {"shared_kib", "100", 16, 1024},
+        {"threads", "1536", 512, 4096},
+        {"blocks", "16", 4, 128},
+        {"mma_tflops", "", 1, 10000},
+        {"wgmma_tflops", "", 1, 10000},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (int end = 0; end < 4; end++) {
+            const double number =
+                (end % 2 ? ranges[i].most : ranges[i].least) + (end < 2   ? 0
+                                                                : end % 2 ? 0.01
+                                                                          : -0.01);
+            char from[60], to[60], says[100];
+            Machine machine;
+            Error error;
+            const bool optional = !*ranges[i].is;
+            snprintf(from, sizeof from, "\n%s %s |", ranges[i].key, ranges[i].is);
+            snprintf(to, sizeof to, "\n%s %.2f |%s", ranges[i].key, number,
+                     optional ? " there\ndevice Test Card |" : "");
+            snprintf(says, sizeof says, "%s must be a number from %g to %g; not '%.2f'",
+                     ranges[i].key, ranges[i].least, ranges[i].most, number);
+            const bool read =
+                read_with(optional ? "\ndevice Test Card |" : from, to, &machine, &error);
+            ok(end < 2 ? read : !read && strstr(error.text, says) != NULL, "%s %.2f is %s",
+               ranges[i].key, number, end < 2 ? "possible" : "not");
+        }
+}
+
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     test_read();
     test_runs();
+    test_ranges();
     test_refused("sms 10 | here\n", "", "card.txt: 'sms' is missing");
     test_refused("device Test Card | here\n", "", "'device' is missing");
     test_refused("sms 10 |", "sms 0 |", "card.txt:4: sms must be a number from 1 to 1000; not '0'");

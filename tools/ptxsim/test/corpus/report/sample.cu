@@ -1,4 +1,4 @@
-// What test_outputs.c runs and reports on: some of all that is counted and recorded. sample.ptx is
+// What test_runs.c runs and reports on: some of all that is counted and recorded. sample.ptx is
 // made of it by nvcc -ptx -arch=sm_90a -lineinfo, its paths from the folder of the repository.
 struct alignas(64) Map {
     char bytes[128];

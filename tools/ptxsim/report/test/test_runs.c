@@ -11,7 +11,7 @@
 
 enum { ROWS = 160, WIDTH = 64 };
 static const char copies, tiles;
-static char record_path[] = "/tmp/test_outputs.XXXXXX";
+static char record_path[] = "/tmp/test_runs.XXXXXX";
 static char *ptx, *absolute; /* the same, with a whole path */
 static void *input, *output;
 
