@@ -40,7 +40,7 @@ __attribute__((unused)) static void **register_ptx(Fatbin *fatbin, const char *t
     unsigned char *entry = fatbin->bytes + HEADER;
     entry[0] = 1, entry[2] = 1, entry[3] = 1, entry[4] = ENTRY, entry[28] = 90;
     memcpy(entry + 8, &length, 8);
-    memcpy(entry + ENTRY, text, strlen(text));
+    memcpy(entry + ENTRY, text, strlen(text) + 1); /* zeros fill the rest */
     fatbin->wrapper.magic = 0x466243b1;
     fatbin->wrapper.version = 1;
     fatbin->wrapper.data = fatbin->bytes;

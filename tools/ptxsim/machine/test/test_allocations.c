@@ -22,7 +22,7 @@ static void test_places(void) {
     }
     is_int(good, BLOCKS, "every allocation is found from its first byte to its last");
     is_int(empty, BLOCKS - 1, "and holds NaN");
-    is_int((long long)(before - memory_free_bytes()), 16ll * BLOCKS * (BLOCKS - 1) / 2,
+    is_int((long long)(before - memory_free_bytes()), 16LL * BLOCKS * (BLOCKS - 1) / 2,
            "is counted");
     ok(!memory_release(block[5] + 1) && !memory_release(NULL), "what is none is not given back");
     for (int i = 0; i < BLOCKS; i += 2) good -= memory_release(block[i]);
