@@ -14,6 +14,7 @@ static char *sample;
  * that all wait for, and a branch that lane 3 alone takes; at the end lane 3 writes beside itself
  * what nobody has waited for. */
 static const char nested[] = PTX_HEAD
+    ".file 1 \"/nowhere/nested.cu\"\n"
     ".visible .entry nested(.param .u64 in, .param .u64 out, .param .u32 rounds, .param .u32 e)\n"
     "{\n"
     ".reg .b64 p; .reg .b32 i, j, t, s, b, v, n; .reg .pred g, h, l;\n"
@@ -76,10 +77,11 @@ static void cut_to(const char *ptx, const char *name, uint64_t most, int rounds,
     record_json(record, json);
     fclose(json);
     const char *from = strstr(text, "\"warps\":"), *to = strstr(text, "\"fragments\":"),
-               *faults = strstr(text, "\"fault\":"), *cut = strstr(text, "\"cut\":");
-    fprintf(out, "%s, %d rounds, cut to %d: %.*s\n%.*s%.*s\n", name, rounds, (int)most,
-            (int)strcspn(cut, ",\n"), cut, (int)(to - from), from, (int)strcspn(faults, "\n"),
-            faults);
+               *faults = strstr(text, "\"fault\":"), *cut = strstr(text, "\"cut\":"),
+               *file = strstr(text, "\"file\":");
+    fprintf(out, "%s of %.*s, %d rounds, cut to %d: %.*s\n%.*s%.*s\n", name,
+            (int)strcspn(file, ","), file, rounds, (int)most, (int)strcspn(cut, ",\n"), cut,
+            (int)(to - from), from, (int)strcspn(faults, "\n"), faults);
     free(text);
     record_free(record);
     block_free(block);

@@ -73,6 +73,7 @@ extern "C" __global__ void tiles(const __grid_constant__ Map in, const __grid_co
     }
     __syncthreads();
     if (t >= 128) {
+#pragma unroll 1
         for (int j = 0; t == 128 && j < 3; j++) {
             if (j >= 2) wait(&free[j & 1], (j / 2 - 1) & 1);
             asm volatile(
