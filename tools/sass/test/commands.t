@@ -28,7 +28,7 @@ stage=${4##*/}
 [ "$1 $2 $3" = '-ndf -c -hex' ] || exit 1
 exec cat "${0%/*}/${stage%.cubin}$5$6"
 END
-for stage in 01_rows 02_mma; do
+for stage in 01_rows 02_mma 03_paths; do
     grep -v '^\s*//## File' "$corpus/stages/$stage/sass" >"$scratch/$stage"
     grep -v '^\s*//## File ".nv_debug_ptx' "$corpus/stages/$stage/sass" >"$scratch/$stage-gi"
     cp "$corpus/stages/$stage/sass" "$scratch/$stage-gi-gp"
@@ -67,6 +67,7 @@ export HELD=$scratch/held
 stage build/sm_80/01_rows 01_rows
 stage build/sm_80/02_mma 02_mma
 stage bare/02_mma 02_mma no
+stage bare/03_paths 03_paths no
 stage bare/no_lines 02_mma no
 mv bare/no_lines/02_mma.cubin bare/no_lines/no_lines.cubin
 cp build/sm_80/02_mma/02_mma.cubin .
@@ -126,6 +127,12 @@ says_that "INSTR must be a PTX instruction that 02_mma has on that line and that
 'ex2'" 64 show LINE=13 INSTR=ex2 $mma
 prints show_json 0 show FORMAT=json $mma
 
+# Loops that are left and come back, a function that is called, two instances of a template.
+paths=bare/03_paths/d64_fp16_causal.so
+prints count_paths 0 count FORMAT=json $paths
+prints count_paths_text 0 count $paths
+prints show_paths 0 show $paths
+prints ladder_paths 0 ladder $paths $mma
 # Without lines nobody knows where anything is.
 prints count_no_lines 0 count bare/no_lines/d64_fp16_causal.so
 prints show_no_lines 0 show bare/no_lines/d64_fp16_causal.so
@@ -242,6 +249,12 @@ prints errors_json 0 errors "${limits[@]}" FORMAT=json $mma $full
 cell 02_mma 4096 true 0.001 >>results/two.jsonl
 prints errors_beaten 1 errors "${limits[@]}" $full $mma
 prints limits_beaten 0 limits "${limits[@]}" $mma
+# More lengths than a table has columns for; one that stands twice.
+mkdir lengths
+for ((length = 2240; length > 0; length -= 64)); do
+    cell 02_mma $length false 1 && cell 02_mma $length false 2
+done >lengths/many.jsonl
+prints errors_lengths 0 errors "${limits[@]}" RESULTS=lengths $full
 limits=("${alone[@]}")
 prints errors_alone 0 errors "${limits[@]}" B=2 H=8 N=2048 $mma $full
 prints errors_alone_json 0 errors "${limits[@]}" FORMAT=json $full

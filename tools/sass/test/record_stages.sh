@@ -4,6 +4,8 @@
 #
 #   tools/sass/test/record_stages.sh
 #
+# 03_paths, whose encodings mean nothing, is no compiler's work and stays.
+#
 # Afterwards WRITE=1 tools/sass/test/commands.t writes anew what the commands print.
 set -euo pipefail
 # shellcheck source=tools/sass/test/lab.sh
