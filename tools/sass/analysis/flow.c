@@ -78,8 +78,7 @@ static void count_work(const Function *function, Flow *flow, int loop, int instr
     }
 }
 
-/* "2" for the second outermost loop, "2.1" for the first in it. Parents have their names already:
- * their headers dominate, and so have smaller numbers in reverse postorder. */
+/* "2" for the second outermost loop, "2.1" for the first in it. Its parent has its name already. */
 static void name_loop(Flow *flow, int loop) {
     const int parent = flow->loop[loop].parent;
     const char *prefix = parent < 0 ? "" : flow->loop[parent].name;

@@ -111,6 +111,7 @@ says_that() {
 
 # ---- What is in the machine code -----------------------------------------------------------------
 prints count 0 count $rows $mma
+prints count 0 count BATCH=x HEADS=x NKV=x $rows $mma # keys that it has no use for
 prints count_markdown 0 count FORMAT=markdown $rows $mma
 prints count_json 0 count FORMAT=json 02_mma.cubin $rows
 prints show 0 show $rows 02_mma.cubin

@@ -133,6 +133,8 @@ static void test_kinds(void) {
     test_kind("ld.u16 v, [p]", false, 2);
     test_kind("ld.global.u8 v, [p]", false, 4);
     test_kind("ld.shared.u64 p, [room]", false, 4);
+    test_kind("st.shared.u8 [room], v; cp.async.ca.shared.global [room], [p], 8", false, 1);
+    test_kind("st.shared.u16 [room], v; atom.shared.add.u32 v, [room], 1", false, 2);
 }
 
 int main(void) {

@@ -185,8 +185,10 @@ typedef struct Fold {
     uint32_t (*both)(uint32_t a, uint32_t b);
 } Fold;
 
+/* Some bits are the same in all lanes, and the first lane has others, too. */
 static uint32_t fold_value(uint32_t lane) {
-    return (lane * 2654435761u) ^ (lane & 1 ? 0x80000000 : 0);
+    const uint32_t value = ((lane + 1) * 2654435761u) ^ (lane & 1 ? 0x80000000 : 0);
+    return (value & 0xffffff00) | 0x5a;
 }
 
 #define FOLD(name, expression) \
@@ -224,10 +226,11 @@ static void test_folds(void) {
         {"and.b32", fold_and}, {"or.b32", fold_or},          {"xor.b32", fold_xor},
     };
     for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
-        char text[400], redux[200];
+        char text[500], redux[300];
         snprintf(redux, sizeof redux,
-                 "mul.lo.u32 a, t, 2654435761; and.b32 w, t, 1; shl.b32 w, w, 31; "
-                 "xor.b32 a, a, w; redux.sync.%s d, a, %%",
+                 "add.u32 a, t, 1; mul.lo.u32 a, a, 2654435761; and.b32 w, t, 1; "
+                 "shl.b32 w, w, 31; xor.b32 a, a, w; and.b32 a, a, 0xffffff00; "
+                 "or.b32 a, a, 0x5a; redux.sync.%s d, a, %%",
                  folds[i].name);
         with_mask("", redux, "-1", "", text, sizeof text);
         check(text, LANES_A_WARP, true, fold_all, &folds[i]);

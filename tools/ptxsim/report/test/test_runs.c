@@ -99,6 +99,35 @@ static void test_reports(void) {
     prints("/dev/null", counters_report);
 }
 
+/* A file beside the working directory is not below it. */
+static void test_paths(void) {
+    static Fatbin fatbin;
+    static char text[1000];
+    char folder[400];
+    const char *whole[2];
+    if (!getcwd(folder, sizeof folder)) return;
+    snprintf(text, sizeof text,
+             ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"%ser/some.cu\"\n"
+             ".visible .entry copies()\n{\n.loc 1 3 1\nret;\n}\n",
+             folder);
+    void **program = register_ptx(&fatbin, text);
+    register_kernel(program, &copies, "copies");
+    setenv("SIM_RECORD", record_path, 1);
+    is_int(cudaLaunchKernel(&copies, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL), cudaSuccess,
+           "a kernel of another folder");
+    FILE *out = tmpfile();
+    annotated_text(out);
+    rewind(out);
+    char *annotated = file_text(out), *recorded = file_text(fopen(record_path, "r"));
+    strcat(folder, "er/some.cu");
+    whole[0] = strstr(annotated, folder), whole[1] = strstr(recorded, folder);
+    ok(whole[0] && whole[1], "its file is called by its whole path");
+    free(annotated);
+    free(recorded);
+    __cudaUnregisterFatBinary(program);
+    counters_reset();
+}
+
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* Addresses of the host are others in each run; those in shared memory are short. */
@@ -197,6 +226,7 @@ int main(void) {
     cudaMemset(output, 0, 1 << 15);
     test_reports();
     test_records();
+    test_paths();
     cudaFree(input);
     cudaFree(output);
     unlink(record_path);

@@ -77,6 +77,29 @@ static void test_nested(void) {
     is_regions("plleeee", "without exponentials the busiest product is the main loop");
 }
 
+/* In the code the middle one of three loops comes first, and then the outer one. */
+static void test_order(void) {
+    read_kernel("BRA `(.L_x_1)\n"
+                ".L_x_0:\n"
+                "MOV R1, R2\n"
+                "BRA `(.L_x_2)\n"
+                ".L_x_1:\n"
+                "MOV R1, R2\n"
+                "BRA `(.L_x_0)\n"
+                ".L_x_2:\n"
+                "FADD R1, R2, R3\n"
+                "@P0 BRA `(.L_x_2)\n"
+                "@P1 BRA `(.L_x_0)\n"
+                "@P2 BRA `(.L_x_1)\n"
+                "EXIT\n");
+    is_int(flow->loops, 3, "three loops");
+    is_text(flow->loop[0].name, "1.1", "the first is in another");
+    is_text(flow->loop[1].name, "1", "which is the second");
+    is_text(flow->loop[2].name, "1.1.1", "the third is in the first");
+    is_int(flow->loop[2].depth, 3, "three deep");
+    module_close(&module);
+}
+
 static void test_main_loop(void) {
     read_kernel(".L_x_0:\n"
                 "MOV R1, R2\n"
@@ -203,6 +226,7 @@ int main(void) {
     test_no_loop();
     test_single_loop();
     test_nested();
+    test_order();
     test_main_loop();
     test_odd_jumps();
     return done_testing();

@@ -64,6 +64,11 @@ static void test_paths(void) {
              ".L_x_1:\n"
              "EXIT\n",
              "0:3,1E 1:3^0 2:3- 3:^0", "other jumps");
+    is_graph("@P0 BRA `(.L_x_7)\n"
+             "BRA `(.L_x_70)\n"
+             ".L_x_0:\n"
+             "EXIT\n",
+             "0:1E 1:^0 2:-", "labels that are nowhere");
 }
 
 static void test_irreducible(void) {

@@ -93,6 +93,10 @@ extern "C" __global__ void tiles(const __grid_constant__ Map in, const __grid_co
                      "%4, %4, %5, 1, 1, 0, 0;"
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                      : "l"(tile), "n"(1));
+        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, "
+                     "%4, %4, %5, 1, 1, 0, 0;"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "l"(tile + 2), "n"(1));
         asm volatile("wgmma.commit_group.sync.aligned;");
         asm volatile("wgmma.wait_group.sync.aligned 0;"
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]));
