@@ -40,8 +40,7 @@ static void *counted(void *memory) {
     return memory;
 }
 
-/* Also what is beyond its end. But where an array grows there are zeros: what is taken for one more
- * element then is one without a name. */
+/* Also what is beyond its end. */
 static void *dirty(void *memory) {
     const size_t bytes = memory ? malloc_usable_size(memory) : 0;
     return bytes > 0 && bytes < 1 << 16 ? memset(memory, 0xff, bytes) : memory;
@@ -59,10 +58,7 @@ void *aligned_alloc(size_t alignment, size_t bytes) {
 
 void *realloc(void *memory, size_t bytes) {
     if (refused()) return NULL;
-    const size_t before = memory ? malloc_usable_size(memory) : 0;
-    char *larger = __libc_realloc(memory, bytes);
-    const size_t after = larger ? malloc_usable_size(larger) : 0;
-    if (after > before) memset(larger + before, 0, after - before);
+    void *larger = __libc_realloc(memory, bytes);
     return memory ? larger : counted(larger);
 }
 

@@ -79,7 +79,7 @@ mkdir -p stages/{01_rows,02_mma} counted/sm_80/02_mma/d64_fp16_{causal,full}
 cp "$corpus"/stages/02_mma/counted/* counted/sm_80/02_mma/d64_fp16_causal
 cp "$corpus"/stages/02_mma/counted/* counted/sm_80/02_mma/d64_fp16_full
 
-# prints NAME EXIT ARGUMENT...: against corpus/commands/NAME.txt, every allocation counted
+# prints NAME EXIT ARGUMENT...: against corpus/commands/NAME.txt, every allocation fenced, counted
 prints() {
     local name=$1 exit=$2 got
     shift 2

@@ -1,25 +1,79 @@
 /* Loaded before build/sass: says in the file HELD how many allocations it has at its end, without
- * those of libraries that stay open. */
-#include "test/allocator.h"
-
+ * those of libraries that stay open. Each of them ends where a page ends that nobody may touch. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-static long libraries;
+enum { PAGE = 4096, UNIT = 16 };
+
+/* Right before what was allocated. */
+typedef struct Tag {
+    uint64_t mark; /* tells it from what others have allocated */
+    size_t bytes;
+} Tag;
+_Static_assert(sizeof(Tag) == UNIT, "what follows is aligned");
+
+static const uint64_t secret = 0x6f9d3c5b1a2e8471;
+static long held, libraries;
+
+void __libc_free(void *memory);
+
+static size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+static void *allocate(size_t bytes, int fill) {
+    const size_t data = rounded(bytes, UNIT), all = rounded(data + sizeof(Tag), PAGE);
+    char *base = mmap(NULL, all + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED || mprotect(base + all, PAGE, PROT_NONE)) return NULL;
+    char *memory = base + all - data;
+    ((Tag *)(void *)memory)[-1] = (Tag){secret ^ (uintptr_t)memory, bytes};
+    if (fill) memset(memory, fill, data);
+    held++;
+    return memory;
+}
+
+static Tag *tag_of(void *memory) {
+    Tag *tag = memory ? (Tag *)memory - 1 : NULL;
+    return tag && tag->mark == (secret ^ (uintptr_t)memory) ? tag : NULL;
+}
+
+void *malloc(size_t bytes) { return allocate(bytes, 0xff); }
+
+void *calloc(size_t count, size_t bytes) { return allocate(count * bytes, 0); }
+
+void free(void *memory) {
+    const Tag *tag = tag_of(memory);
+    if (!tag) {
+        __libc_free(memory);
+        return;
+    }
+    const size_t data = rounded(tag->bytes, UNIT), all = rounded(data + sizeof *tag, PAGE);
+    munmap((char *)memory + data - all, all + PAGE);
+    held--;
+}
+
+void *realloc(void *memory, size_t bytes) {
+    const Tag *tag = tag_of(memory);
+    void *larger = allocate(bytes, 0xff);
+    if (larger && tag) memcpy(larger, memory, tag->bytes < bytes ? tag->bytes : bytes);
+    if (larger) free(memory);
+    return larger;
+}
 
 void *dlopen(const char *path, int mode) {
-    const long before = atomic_load(&held);
+    const long before = held;
     void *(*next)(const char *, int);
     *(void **)&next = dlsym(RTLD_NEXT, "dlopen");
     void *library = next(path, mode);
-    libraries += atomic_load(&held) - before;
+    libraries += held - before;
     return library;
 }
 
 __attribute__((destructor)) static void say(void) {
-    const long at_end = atomic_load(&held) - libraries;
+    const long at_end = held - libraries;
     FILE *out = strcmp(program_invocation_short_name, "sass") ? NULL : fopen(getenv("HELD"), "w");
-    refuse(-1);
     if (out) fprintf(out, "%ld\n", at_end), fclose(out);
 }
