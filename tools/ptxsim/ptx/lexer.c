@@ -26,6 +26,7 @@ void lexer_skip_line(Lexer *lexer) {
 }
 
 static void skip_block_comment(Lexer *lexer) {
+    lexer->at += 2; /* its own star does not end it */
     for (; lexer->at < lexer->end && !at_text(lexer, "*/"); lexer->at++)
         if (*lexer->at == '\n') lexer->line++;
     lexer->at += lexer->at < lexer->end ? 2 : 0;
