@@ -8,6 +8,7 @@
 #include "decode/decode.h"
 #include "machine/memory/memory.h"
 #include "ptx/bounds.h"
+#include "report/recorder.h"
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
@@ -129,6 +130,7 @@ static bool build_kernel(Kernel *k, const PtxFunction *function, char *error, si
 }
 
 static void free_kernel(Kernel *k) {
+    recorder_forget(k);
     free(k->op);
     free(k->value);
     free(k->parameter);

@@ -7,15 +7,39 @@
 #include "report/cut.h"
 #include "report/record.h"
 
+/* A kernel's record; once the kernel is gone, what was to be said of it. */
+typedef struct Recorded {
+    Record *record; /* NULL: see text */
+    char *text;
+} Recorded;
+
 static struct {
-    Record **at; /* one for each kernel */
+    Recorded *at; /* one for each kernel */
     int count, room;
 } recorded;
 
+static bool is_of(const Recorded *one, const Kernel *kernel) {
+    return one->record && one->record->kernel == kernel;
+}
+
 static bool was_recorded(const Kernel *kernel) {
     for (int i = 0; i < recorded.count; i++)
-        if (recorded.at[i]->kernel == kernel) return true;
+        if (is_of(&recorded.at[i], kernel)) return true;
     return false;
+}
+
+void recorder_forget(const Kernel *kernel) {
+    for (int i = 0; i < recorded.count; i++) {
+        Recorded *one = &recorded.at[i];
+        size_t size;
+        if (!is_of(one, kernel)) continue;
+        FILE *out = open_memstream(&one->text, &size);
+        if (!out) abort();
+        record_json(one->record, out);
+        if (fclose(out) != 0) abort();
+        record_free(one->record);
+        one->record = NULL;
+    }
 }
 
 enum { MOST_STEPS = 500 * 1000 }; /* more make a page slow */
@@ -72,7 +96,10 @@ static void write_all(const char *path) {
     fputs("{\"format\":1,\"launches\":[\n", out);
     for (int i = 0; i < recorded.count; i++) {
         if (i) fputs(",\n", out);
-        record_json(recorded.at[i], out);
+        if (recorded.at[i].record)
+            record_json(recorded.at[i].record, out);
+        else
+            fputs(recorded.at[i].text, out);
     }
     fputs("\n]}\n", out);
     if (fclose(out) != 0) fprintf(stderr, "ptxsim: SIM_RECORD=%s: the disk is full\n", path);
@@ -86,6 +113,6 @@ void recorder_end(Record *record) {
     }
     record_cut(record, MOST_STEPS);
     recorded.at = queue_room(recorded.at, recorded.count, &recorded.room, sizeof *recorded.at);
-    recorded.at[recorded.count++] = record;
+    recorded.at[recorded.count++] = (Recorded){record, NULL};
     write_all(getenv("SIM_RECORD"));
 }

@@ -20,4 +20,7 @@ bool recorder_choose_fault(Record *record, uint64_t index);
 /* The launch is over: writes the file. */
 void recorder_end(Record *record);
 
+/* The kernel is about to go: its record stays as it is now. */
+void recorder_forget(const Kernel *kernel);
+
 #endif

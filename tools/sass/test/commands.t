@@ -175,6 +175,7 @@ counters='"warp_instructions":566,"mma_instructions":6,"barriers":12,"divergent_
     run 01_rows true "\"counters\":{$counters,\"shared_load_units\":198}"
 } >runs
 prints page 0 page RUNS=runs $rows $mma
+prints page_archs 0 page $mma $paths
 prints page_alone 0 page $mma 02_mma.cubin
 says_that "missing.so: No such file or directory" 64 diff $rows missing.so
 says_that "missing.so: No such file or directory" 64 page $rows missing.so

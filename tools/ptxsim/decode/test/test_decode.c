@@ -21,6 +21,14 @@ static void put_operation(const Kernel *k, const Op *op, FILE *out) {
         fprintf(out, "%s%d", t ? "," : ", to ", op->table->target[t]);
     fprintf(out, "\n    guard %d, %d of %d:", op->guard, op->definitions, op->operands);
     for (int i = 0; i < op->operands; i++) fprintf(out, " %d", op->r[i]);
+    fprintf(out, "\n    class %d, space %d, %d x %d of %d from %d, address %d at %d and %d",
+            op->class, op->space, op->elements, op->bytes, op->width, op->source_width,
+            op->address_width, op->offset, op->second_offset);
+    fprintf(out, ", mode %d, combination %d, number %d, rounding %d, flags", op->mode,
+            op->combination, op->number, op->rounding);
+    const bool flags[] = {op->is_signed, op->flush,   op->saturate,       op->relu,
+                          op->bf16,      op->negated, op->second_negated, op->updates};
+    for (size_t i = 0; i < sizeof flags; i++) fputc(flags[i] ? '1' : '0', out);
     fputc('\n', out);
 }
 

@@ -487,6 +487,14 @@ static void test_calls(void) {
        "printf runs");
     is_text(said, "-3  1.50 abc 4886718345 A% 0x10 ff\n-2  1.50 abc 4886718345 A% 0x10 ff\n",
             "printf prints each lane's values, in the order of the lanes");
+    /* The same format, but no value is where a thread has memory. */
+    ok(capture(1,
+               CALL_HEAD "cvta.local.u64 q, room; add.s64 q, q, 4000;\n"
+                         "{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], p; "
+                         "st.param.b64 [v], q; call.uni (r), vprintf, (f, v); } ret;\n}\n",
+               said, sizeof said) == LAUNCH_OK,
+       "printf of values that are nowhere");
+    is_text(said, "    %  \n    %  \n", "prints none of them");
     ok(capture(2,
                CALL_HEAD ".reg .pred g; setp.eq.u32 g, t, 0; @g bra END; "
                          "{ .param .b64 e; .param .b64 f; .param .b32 l; .param .b64 n; "

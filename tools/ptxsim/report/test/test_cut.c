@@ -4,6 +4,7 @@
 #include "machine/scheduler.h"
 #include "report/cut.h"
 #include "test/stub.h"
+#include "test/allocator.h"
 #include "test/run_ptx.h"
 
 #define FOLDER "tools/ptxsim/test/corpus/report/"
@@ -90,6 +91,20 @@ static void cut_to(const char *ptx, const char *name, uint64_t most, int rounds,
     memory_release(output);
 }
 
+/* A record and all that it is of gives back what it took; the first one keeps what all share. */
+static void test_memory(void) {
+#if ALLOCATOR_COUNTS
+    FILE *nowhere = fopen("/dev/null", "w");
+    cut_to(nested, "nested", 100, 5, 2, nowhere);
+    const long before = atomic_load(&held);
+    refuse(-1);
+    cut_to(nested, "nested", 100, 5, 2, nowhere);
+    cut_to(sample, "copies", 300, 4, 3, nowhere);
+    is_int(atomic_load(&held) - before, 0, "all memory is given back");
+    fclose(nowhere);
+#endif
+}
+
 int main(void) {
     char *text = NULL;
     size_t size = 0;
@@ -104,6 +119,7 @@ int main(void) {
     cut_to(nested, "nested", 1, 5, 2, out);
     fclose(out);
     is_file(text, FOLDER "cut.txt");
+    test_memory();
     free(text);
     free(sample);
     return done_testing();

@@ -99,6 +99,37 @@ static void test_reports(void) {
     prints("/dev/null", counters_report);
 }
 
+/* A block of 500,000 steps is recorded whole, one of two more is cut. */
+static void test_long(void) {
+    static const char text[] =
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        ".visible .entry copies(.param .u32 most)\n{\n.reg .b32 i, n; .reg .pred g;\n"
+        "ld.param.u32 n, [most]; mov.u32 i, 0;\n"
+        "LOOP: add.u32 i, i, 1; setp.lt.u32 g, i, n;\n@g bra LOOP;\nmov.u32 i, 0;\nret;\n}\n";
+    static const struct {
+        uint32_t rounds;
+        const char *cut;
+    } runs[] = {{166665, "\"cut\":0,"}, {166666, "\"cut\":499989,"}};
+    setenv("SIM_ASYNC", "late", 1);
+    setenv("SIM_BLOCK", "", 1);
+    setenv("SIM_RACE", "0", 1);
+    setenv("SIM_RECORD", record_path, 1);
+    for (int i = 0; i < 2; i++) {
+        static Fatbin fatbin;
+        uint32_t rounds = runs[i].rounds;
+        void *arguments[] = {&rounds}, **program = register_ptx(&fatbin, text);
+        register_kernel(program, &copies, "copies");
+        cudaLaunchKernel(&copies, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL);
+        char *recorded = file_text(fopen(record_path, "r")), *last = NULL;
+        for (char *at = recorded; (at = strstr(at, "\"cut\":")); at++) last = at;
+        ok(last && strncmp(last, runs[i].cut, strlen(runs[i].cut)) == 0, "%u rounds, then %s",
+           rounds, runs[i].cut);
+        free(recorded);
+        __cudaUnregisterFatBinary(program);
+        counters_reset();
+    }
+}
+
 /* A file beside the working directory is not below it. */
 static void test_paths(void) {
     static Fatbin fatbin;
@@ -227,6 +258,7 @@ int main(void) {
     test_reports();
     test_records();
     test_paths();
+    test_long();
     cudaFree(input);
     cudaFree(output);
     unlink(record_path);

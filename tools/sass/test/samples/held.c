@@ -12,12 +12,16 @@ enum { PAGE = 4096, UNIT = 16 };
 
 /* Right before what was allocated. */
 typedef struct Tag {
-    uint64_t mark; /* tells it from what others have allocated */
     size_t bytes;
+    uint64_t mark; /* tells it from what others have allocated */
 } Tag;
 _Static_assert(sizeof(Tag) == UNIT, "what follows is aligned");
 
-static const uint64_t secret = 0x6f9d3c5b1a2e8471;
+/* As a number of 32 bits it is far below zero: so many of what stands before an array. */
+static uint64_t mark_of(const void *memory) {
+    return (uint64_t)(uintptr_t)memory << 32 | 0x80000001;
+}
+
 static long held, libraries;
 
 void __libc_free(void *memory);
@@ -29,7 +33,7 @@ static void *allocate(size_t bytes, int fill) {
     char *base = mmap(NULL, all + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED || mprotect(base + all, PAGE, PROT_NONE)) return NULL;
     char *memory = base + all - data;
-    ((Tag *)(void *)memory)[-1] = (Tag){secret ^ (uintptr_t)memory, bytes};
+    ((Tag *)(void *)memory)[-1] = (Tag){bytes, mark_of(memory)};
     if (fill) memset(memory, fill, data);
     held++;
     return memory;
@@ -37,7 +41,7 @@ static void *allocate(size_t bytes, int fill) {
 
 static Tag *tag_of(void *memory) {
     Tag *tag = memory ? (Tag *)memory - 1 : NULL;
-    return tag && tag->mark == (secret ^ (uintptr_t)memory) ? tag : NULL;
+    return tag && tag->mark == mark_of(memory) ? tag : NULL;
 }
 
 void *malloc(size_t bytes) { return allocate(bytes, 0xff); }
