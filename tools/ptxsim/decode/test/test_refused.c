@@ -78,6 +78,15 @@ static void test_instruction(const char *given) {
     if (!ok(decoded && !mistaken, "%s", instruction)) printf("# %s\n", error);
 }
 
+static const char product[] = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                              "{a, b, c, d}, {a, b, c, d}, {a, b}, {a, b, c, d}";
+static const char mixed_types[] = "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 "
+                                  "{a, b, c, d}, {a, b, c, d}, {a, b}, {a, b, c, d}";
+static const char other_shape[] = "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+                                  "{a, b, c, d}, {a, b, c, d}, {a, b}, {a, b, c, d}";
+static const char three_sums[] = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                                 "{a, b, c}, {a, b, c, d}, {a, b}, {a, b, c, d}";
+
 static const char *const instructions[] = {
     "add.u32 a, b, c",
     "add.cc.u32 a, b, c",
@@ -170,8 +179,7 @@ static const char *const instructions[] = {
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a, b, c, d}, [room]",
     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {a, b}, [room]",
     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [room], {a}",
-    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a, b, c, d}, {a, b, c, d}, {a, b}, "
-    "{a, b, c, d}",
+    product,
     "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {a, b}, {a, b, c, d}, {a, b}, {a, b}",
     "wgmma.fence.sync.aligned",
@@ -230,12 +238,9 @@ static const char *const wrong[] = {
     "redux.sync.and.f32 a, b, c",
     "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {a, b, c}, [room]",
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a, b}, [room]",
-    "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {a, b, c, d}, {a, b, c, d}, {a, b}, "
-    "{a, b, c, d}",
-    "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {a, b, c, d}, {a, b, c, d}, {a, b}, "
-    "{a, b, c, d}",
-    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a, b, c}, {a, b, c, d}, {a, b}, "
-    "{a, b, c, d}",
+    mixed_types,
+    other_shape,
+    three_sums,
     "cp.async.ca.shared.global [room], [p], 12",
     "cp.async.ca.global.shared [p], [room], 8",
     "bar.sync",
