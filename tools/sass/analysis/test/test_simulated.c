@@ -24,6 +24,7 @@ static void test_words(void) {
     ok(!is_counter("barrier") && !is_counter("") && !is_counter("lane_instructions"), "others not");
     ok(asks_for_counters("# barriers\nbarriers"), "behind a comment");
     ok(asks_for_counters("barriers#"), "before one");
+    ok(!asks_for_counters("x# barriers"), "not in a comment right behind a word");
     ok(!asks_for_counters("") && !asks_for_counters("# barriers"), "nothing asks for none");
     memset(text, 'x', sizeof text);
     strcpy(text + 80, " barriers");

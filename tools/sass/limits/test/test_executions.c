@@ -149,6 +149,20 @@ static void test_unrolled(void) {
     free_code();
 }
 
+/* What ptxas moves says 4, a load 40: the load decides, although it is one of three. */
+static void test_decides(void) {
+    run_code(".L_x_0:\n"
+             "8 S2R R1, SR_TID.X\n"
+             "8 MOV R1, R2\n"
+             "10 LDS.U16 R2, [R1]\n"
+             "12 @P0 BRA `(.L_x_0)\n"
+             "16 EXIT\n");
+    is_near(executions.of[0], 40, 0, "what decides is asked alone");
+    is_near(executions.of[4], 4, 0, "where nothing does, all are");
+    is_int(executions.unmatched, -1, "nothing disagrees that decides");
+    free_code();
+}
+
 static void test_work(void) {
     double work[WORKS];
     run_code("8 S2R R1, SR_TID.X\n"
@@ -222,6 +236,7 @@ int main(void) {
     test_record();
     test_matching();
     test_unrolled();
+    test_decides();
     test_work();
     test_wgmma();
     test_unmatched();
