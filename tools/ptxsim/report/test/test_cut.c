@@ -91,6 +91,34 @@ static void cut_to(const char *ptx, const char *name, uint64_t most, int rounds,
     memory_release(output);
 }
 
+/* Each of 400 loads has another distance between its lanes, and comes twice. */
+static void test_footprints(void) {
+    static const char many[] = PTX_HEAD
+        ".visible .entry many(.param .u64 in, .param .u64 out, .param .u32 r, .param .u32 e)\n{\n"
+        ".reg .b64 p, q; .reg .b32 i, j, t, v; .reg .pred g;\n"
+        "ld.param.u64 p, [in]; mov.u32 t, %tid.x; mov.u32 j, 0;\n"
+        "AGAIN: mov.u32 i, 0;\nLOOP: mul.lo.u32 v, t, i; cvt.u64.u32 q, v; add.u64 q, q, p;\n"
+        "ld.global.u8 v, [q]; add.u32 i, i, 1; setp.lt.u32 g, i, 400;\n@g bra LOOP;\n"
+        "add.u32 j, j, 1; setp.lt.u32 g, j, 2;\n@g bra AGAIN;\nret;\n}\n";
+    char *text = NULL;
+    size_t size = 0;
+    int highest = 0;
+    FILE *out = open_memstream(&text, &size);
+    cut_to(many, "many", 1 << 20, 1, 0, out);
+    fclose(out);
+    const char *at = strstr(text, "\"requests\":[");
+    at += at ? strlen("\"requests\":[") : 0;
+    for (int field = 0, used; at && *at != ']'; field++) {
+        int number = 0;
+        sscanf(at, "%d%n", &number, &used);
+        if (field % 3 == 1 && number > highest) highest = number;
+        at += used;
+        at += *at == ',';
+    }
+    is_int(highest, 399, "400 loads have 400 footprints");
+    free(text);
+}
+
 /* A record and all that it is of gives back what it took; the first one keeps what all share. */
 static void test_memory(void) {
 #if ALLOCATOR_COUNTS
@@ -119,6 +147,7 @@ int main(void) {
     cut_to(nested, "nested", 1, 5, 2, out);
     fclose(out);
     is_file(text, FOLDER "cut.txt");
+    test_footprints();
     test_memory();
     free(text);
     free(sample);

@@ -55,16 +55,23 @@ static const char inlined[] = "add.s32 a;\n"                                    
                               "add.s32 e;\n"                                       /* 11 */
                               ".loc 2 50 9, function_name $L, inlined_at 1 99 1\n" /* 12 */
                               "add.s32 f;\n"                                       /* 13 */
-                              ".loc 1 32\n"   /* 14: no column */
-                              "add.s32 g;\n"; /* 15 */
+                              ".loc 1 32\n"  /* 14: no column */
+                              "add.s32 g;\n" /* 15 */
+                              ".loc 1 20 8, function_name $L, inlined_at 1 60 5\n" /* 16 */
+                              "add.s32 h;\n"                                       /* 17 */
+                              ".loc 1 21 8, function_name $L, inlined_at 1 70 5\n" /* 18 */
+                              "add.s32 i;\n"                                       /* 19 */
+                              ".loc 2 50 9, function_name $L, inlined_at 1 20 8\n" /* 20 */
+                              "add.s32 j;\n";                                      /* 21 */
 
 static void test_places(void) {
-    static const int lines[] = {10, 30, 31, 32, 40, 50, 99};
+    static const int lines[] = {10, 20, 21, 30, 31, 32, 40, 50, 60, 70, 99};
     static const struct {
         int number;
         const char *from; /* the lines of the kernel's own file */
-    } cases[] = {{1, ""},       {4, " 30"},  {12, " 99"}, {5, " 30"}, {7, " 10 30"},
-                 {9, " 10 30"}, {11, " 31"}, {13, " 99"}, {15, ""}};
+    } cases[] = {{1, ""},       {4, " 30"},     {12, " 99"},    {5, " 30"},
+                 {7, " 10 30"}, {9, " 10 30"},  {11, " 31"},    {13, " 99"},
+                 {15, ""},      {17, " 20 60"}, {19, " 21 70"}, {21, " 20 60"}};
     Ptx ptx = read_text(inlined, "/a/kernel.cu");
     is_int(ptx.file, 1, "the number of the kernel's file");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
