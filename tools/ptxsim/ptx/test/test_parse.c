@@ -215,6 +215,37 @@ static void test_refusals(void) {
     refused_inside(".reg .b32 x<2;", "expected '>', near ';'");
 }
 
+/* Calls that cannot be replaced by a body, in kernel k; `functions` stand before it. */
+static void not_inlined(const char *functions, const char *call, const char *expected) {
+    char text[900], error[400] = "";
+    snprintf(text, sizeof text,
+             "%s.entry k() { .reg .pred p; .reg .b32 r; .param .b32 a; .param .b32 b;\n%s;\nret; }",
+             functions, call);
+    PtxModule *module = ptx_parse(text, strlen(text), error, sizeof error);
+    const PtxFunction *k = module ? ptx_function(module, (Text){"k", 1}) : NULL;
+    ok(k && !ptx_inline(module, k, error, sizeof error), "not inlined: %s", call);
+    is_text(error, expected, "in these words");
+    ptx_free(module);
+}
+
+static void test_calls(void) {
+    static const char one[] = ".func (.param .b32 o) f(.param .b32 i) { ret; }\n";
+    not_inlined("", "call f", "function f: called, but not defined");
+    not_inlined("", "call 5", "function k: unsupported call");
+    not_inlined("", "call", "function k: unsupported call");
+    not_inlined(one, "@p call (a), f, (b)", "function k: unsupported call");
+    not_inlined(one, "call f, (b)", "function f: called with other than its .param variables");
+    not_inlined(one, "call (a), f", "function f: called with other than its .param variables");
+    not_inlined(one, "call (a), f, (r)", "function f: called with other than its .param variables");
+    not_inlined(one, "call (a), f, (a, b)",
+                "function f: called with other than its .param variables");
+    not_inlined(".func f() { call f; ret; }\n", "call f", "function f: recursion is not supported");
+    not_inlined(".func g();\n.func f() { call g; ret; }\n.func g() { call f; }\n", "call g",
+                "function g: recursion is not supported");
+    not_inlined(".func f() { .reg .pred p; @p call f; }\n.func g() { call f; }\n", "call g",
+                "function f: unsupported call");
+}
+
 static void parsed(const char *text) {
     char error[400] = "";
     PtxModule *module = ptx_parse(text, strlen(text), error, sizeof error);
@@ -248,6 +279,7 @@ int main(void) {
     test_file("ptx/inline_asm.ptx", "inline_asm.txt");
     test_file("decode/flow.ptx", "flow.txt");
     test_refusals();
+    test_calls();
     test_limits();
     return done_testing();
 }

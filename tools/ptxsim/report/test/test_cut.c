@@ -119,6 +119,31 @@ static void test_footprints(void) {
     free(text);
 }
 
+/* Operands of wgmma have one layout if their descriptors are alike but for whole phases. */
+static void test_layouts(void) {
+    static const uint32_t one[] = {1, 1, 1};
+    char error[512];
+    Module *module = module_load(nested, strlen(nested), error, sizeof error);
+    Record *record = record_new(module_kernel(module, "nested", error, sizeof error), 0, one, one);
+    const WgmmaTile tile = {{2048, 128, 256, 0, 0}, 0, 8, false};
+    WgmmaTile other[8];
+    for (int i = 0; i < 8; i++) other[i] = tile;
+    other[0].descriptor.address += 1024;
+    other[1].descriptor.address += 512;
+    other[2].descriptor.leading_offset = 256, other[2].descriptor.stride_offset = 128;
+    other[3].descriptor.stride_offset = 384;
+    other[4].descriptor.swizzle = 1;
+    other[5].first = 8;
+    other[6].rows = 16;
+    other[7].transposed = true;
+    is_int(record_operand(record, &tile), 0, "a layout");
+    for (int i = 0; i < 8; i++)
+        is_int(record_operand(record, &other[i]), i, i ? "another one" : "the same");
+    for (int i = 0; i < 8; i++) is_int(record_operand(record, &other[i]), i, "each of them again");
+    record_free(record);
+    module_free(module);
+}
+
 /* A record and all that it is of gives back what it took; the first one keeps what all share. */
 static void test_memory(void) {
 #if ALLOCATOR_COUNTS
@@ -148,6 +173,7 @@ int main(void) {
     fclose(out);
     is_file(text, FOLDER "cut.txt");
     test_footprints();
+    test_layouts();
     test_memory();
     free(text);
     free(sample);

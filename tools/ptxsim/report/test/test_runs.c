@@ -159,6 +159,40 @@ static void test_paths(void) {
     counters_reset();
 }
 
+/* A fault in a function of one line, which belongs to its call; a source whose last line does not
+ * end. */
+static void test_source(void) {
+    static Fatbin fatbin;
+    static char text[1000];
+    char path[] = "/tmp/test_runs_source.XXXXXX", said_by[100];
+    const int file = mkstemp(path);
+    if (file < 0 || write(file, "one\n\n  two", 10) != 10) exit(1);
+    close(file);
+    snprintf(text, sizeof text,
+             ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"%s\"\n"
+             ".visible .entry copies()\n{\n.reg .b64 p; .reg .b32 v;\n.loc 1 3 1\nmov.u64 p, 0;\n"
+             ".loc 1 1 1, function_name $L0, inlined_at 1 3 1\nld.global.u32 v, [p];\nret;\n}\n",
+             path);
+    void **program = register_ptx(&fatbin, text);
+    register_kernel(program, &copies, "copies");
+    setenv("SIM_RECORD", record_path, 1);
+    setenv("SIM_BLOCK", "", 1);
+    const Capture capture = begin_capture(STDERR_FILENO);
+    cudaLaunchKernel(&copies, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL);
+    char *said = end_capture(&capture), *recorded = file_text(fopen(record_path, "r"));
+    snprintf(said_by, sizeof said_by, "  at %s:3, which calls %s:1\n      two\n", path,
+             strrchr(path, '/') + 1);
+    if (!ok(strstr(said, said_by) != NULL, "a fault names the call and the function"))
+        printf("# %s\n", said);
+    ok(strstr(recorded, "\"source\":[\"one\",\"\",\"  two\"]") != NULL, "the source ends");
+    is_int(cudaGetLastError(), cudaErrorLaunchFailure, "the error is kept");
+    free(said);
+    free(recorded);
+    __cudaUnregisterFatBinary(program);
+    counters_reset();
+    unlink(path);
+}
+
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* Addresses of the host are others in each run; those in shared memory are short. */
@@ -258,6 +292,7 @@ int main(void) {
     test_reports();
     test_records();
     test_paths();
+    test_source();
     test_long();
     cudaFree(input);
     cudaFree(output);
