@@ -1,7 +1,6 @@
 /* The language of signatures. Catches: an assertion that holds although it should not or the other
  * way round, a scope that is passed over, a mistake in a line that nobody mentions. */
 #include "analysis/expect.h"
-#include "analysis/simulated.h"
 #include "test/sample.h"
 #include "test/tap.h"
 
@@ -146,8 +145,6 @@ static void test_first(void) {
     code = two_kernels;
 }
 
-static bool asks(const char *text) { return asks_for_counters(text, "d128_fp16_causal"); }
-
 static void test_counters(void) {
     holds("shared_load_units <= 1.1 * shared_load_ideal_units");
     fails("shared_load_units == shared_load_ideal_units");
@@ -157,16 +154,6 @@ static void test_counters(void) {
     counters = NULL;
     refused("barriers == 12", "expect.sass:1: the simulator has not counted 'barriers'");
     holds("LDS > 0\nd64: barriers == 12");
-    ok(asks("kernels == 1\nLDS == 2 * barriers\n"), "a signature asks for a counter");
-    ok(asks("LDS == 2\nbarriers == 3"), "in its last line, which has no end");
-    ok(!asks("# barriers\nLDS == 2 # barriers\nmy_barriers = 1\n"),
-       "comments and other names do not");
-    ok(asks("sm_80 d128 fp16 causal: barriers == 1") && asks("softmax: barriers == 1"),
-       "it is about the variant, or about all");
-    ok(!asks("d64: barriers == 1") && !asks("d128 bf16: barriers == 1") &&
-           !asks("full: barriers == 1\nd128 full: barriers == 2"),
-       "it is about others");
-    ok(asks("barriers == 1 # d64: barriers"), "a scope stands before the comment");
 }
 
 static void test_mistakes(void) {

@@ -1,11 +1,14 @@
 /* Counters in signatures, and how the simulator is asked for them. Catches: a word that is taken
- * for a counter or is not, one in a comment, a number under another key, a run of another variant.
+ * for a counter or is not, one in a comment or in a line about another variant, a number under
+ * another key, a run of another variant.
  */
 #include "analysis/simulated.h"
 
 #include <stdlib.h>
 
 #include "test/tap.h"
+
+static bool asks_for(const char *text) { return asks_for_counters(text, "d128_fp16_causal"); }
 
 static void test_words(void) {
     static const char *const names[] = {
@@ -17,18 +20,29 @@ static void test_words(void) {
     char text[100];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(text, sizeof text, "loop LDS == 2 * %s", names[i]);
-        ok(is_counter(names[i]) && asks_for_counters(text), "%s is a counter", names[i]);
+        ok(is_counter(names[i]) && asks_for(text), "%s is a counter", names[i]);
         snprintf(text, sizeof text, "x%s %s_ 3 # %s", names[i], names[i], names[i]);
-        ok(!asks_for_counters(text), "not in another word or a comment");
+        ok(!asks_for(text), "not in another word or a comment");
     }
     ok(!is_counter("barrier") && !is_counter("") && !is_counter("lane_instructions"), "others not");
-    ok(asks_for_counters("# barriers\nbarriers"), "behind a comment");
-    ok(asks_for_counters("barriers#"), "before one");
-    ok(!asks_for_counters("x# barriers"), "not in a comment right behind a word");
-    ok(!asks_for_counters("") && !asks_for_counters("# barriers"), "nothing asks for none");
+    ok(asks_for("# barriers\nbarriers"), "behind a comment");
+    ok(asks_for("barriers#"), "before one");
+    ok(!asks_for("x# barriers"), "not in a comment right behind a word");
+    ok(!asks_for("") && !asks_for("# barriers"), "nothing asks for none");
     memset(text, 'x', sizeof text);
     strcpy(text + 80, " barriers");
-    ok(asks_for_counters(text), "behind a long word");
+    ok(asks_for(text), "behind a long word");
+}
+
+static void test_scopes(void) {
+    ok(asks_for("kernels == 1\nLDS == 2 * barriers\n"), "in a later line");
+    ok(asks_for("sm_80 d128 fp16 causal: barriers == 1") && asks_for("softmax: barriers == 1"),
+       "in a line about the variant, or about all");
+    ok(!asks_for("d64: barriers == 1") && !asks_for("d128 bf16: barriers == 1") &&
+           !asks_for("full: barriers == 1\nd128 full: barriers == 2"),
+       "not in one about others");
+    ok(asks_for("full: LDS == 1\nbarriers == 1"), "in a line behind that");
+    ok(asks_for("barriers == 1 # d64: barriers"), "a scope stands before the comment");
 }
 
 static void test_values(void) {
@@ -46,7 +60,7 @@ static void test_values(void) {
 static void asks(const char *file, const char *variant, const char *expected) {
     char *counters = NULL, whole[200];
     Error error;
-    snprintf(whole, sizeof whole, "run DEVICE=sim FORMAT=json B=1 H=2 HKV=1 N=200 NKV=330 %s\n",
+    snprintf(whole, sizeof whole, "run DEVICE=sim FORMAT=json B=1 H=2 HKV=1 N=300 NKV=330 %s\n",
              expected);
     ok(simulate(file, variant, &counters, &error), "%s of %s", variant, file);
     is_text(counters, whole, "is asked for so");
@@ -57,6 +71,7 @@ int main(void) {
     char *counters;
     Error error;
     test_words();
+    test_scopes();
     test_values();
     setenv("SIMULATOR", "/bin/echo", 1);
     asks("build/sm_80/07/d64_fp16_full.so", "d64_fp16_full",
