@@ -90,10 +90,12 @@ static bool read_quantity(Reader *reader, double *value) {
     return false;
 }
 
-/* A counter of the simulator. */
+/* A counter of the simulator. Where nobody asked it, the line is not about this module. */
 static bool read_counter(Reader *reader, double *value) {
     if (!is_counter(reader->word)) return false;
-    if (!counter_value(reader->module->counters, reader->word, value) && reader->applies)
+    if (!reader->module->counters)
+        reader->applies = false;
+    else if (!counter_value(reader->module->counters, reader->word, value))
         fail(reader, "the simulator has not counted");
     return true;
 }

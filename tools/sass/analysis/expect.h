@@ -4,7 +4,8 @@
  *     kernels == 1                      a quantity: kernels registers stack shared_bytes
  *     shared_load_units <= 1.05 * shared_load_ideal_units
  *                                       counters of the simulator on a small problem, named as in
- *                                       FORMAT=json: units are sectors or wavefronts
+ *                                       FORMAT=json: units are sectors or wavefronts. A line is
+ *                                       left out where nobody has asked the simulator
  *     LDSM > 0                          instructions with this opcode, in all kernels together
  *     LDS.128 > 0                       and this modifier, among others
  *     loop LDS == 0                     in one region: prologue loop epilogue elsewhere called

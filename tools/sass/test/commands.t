@@ -194,7 +194,7 @@ barriers == 13
 END
 prints check_fails 1 check $rows $mma $rows
 ok "the simulator is asked for counters" [ "$(sort -u simulated)" = "run DEVICE=sim FORMAT=json \
-B=1 H=2 HKV=1 N=200 NKV=330 D=64 DTYPE=fp16 CAUSAL=1 build/sm_80/01_rows" ]
+B=1 H=2 HKV=1 N=300 NKV=330 D=64 DTYPE=fp16 CAUSAL=1 build/sm_80/01_rows" ]
 echo 'kernels = = 2' >stages/01_rows/expect.sass
 prints check_unread 64 check $rows $mma missing.so
 prints check_nowhere 64 check STAGES=elsewhere $mma
