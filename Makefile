@@ -184,7 +184,7 @@ validate: ncu $(sort $(KERNELS) $(call simulated,$(KERNELS))) $(PROGRAMS)
 profile: ncu $(KERNELS) $(PROGRAMS)
 	@tools/profile/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
-sanitize: $(KERNELS) $(SELECTED_DIRS:%=%/d$(D)_$(DTYPE)_causal.so) $(PROGRAMS)
+sanitize: $(ALL_KERNELS) $(PROGRAMS)
 	@tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 trace:

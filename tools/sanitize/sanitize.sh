@@ -4,17 +4,24 @@
 #
 #   tools/sanitize/sanitize.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
-# The shapes are small and ragged unless KEYs say otherwise, because every access is watched. One
+# The problems are small and ragged unless KEYs say otherwise, because every access is watched. One
 # has enough keys that every stage uses its buffers twice, one has blocks whose rows see no key, one
-# has few queries, for which the last stage cuts the keys into pieces.
+# has few queries, for which the last stage cuts the keys into pieces. Together they have all eight
+# variants and inputs of several kinds.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
 program=$1
 shift
-shapes=("B=1 H=2 HKV=1 N=130 NKV=400" "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1"
-    "B=1 H=4 HKV=1 N=16 NKV=1700")
+problems=("B=1 H=2 HKV=1 N=130 NKV=400 CAUSAL=0 D=128 DTYPE=fp16"
+    "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1 D=128 DTYPE=bf16 INIT=large"
+    "B=1 H=4 HKV=1 N=16 NKV=1700 CAUSAL=0 D=128 DTYPE=bf16 INIT=sink"
+    "B=1 H=2 HKV=1 N=200 NKV=200 CAUSAL=1 D=128 DTYPE=fp16 INIT=nan"
+    "B=1 H=3 HKV=1 N=65 NKV=257 CAUSAL=0 D=64 DTYPE=fp16 INIT=dominant"
+    "B=2 H=4 HKV=2 N=129 NKV=300 CAUSAL=1 D=64 DTYPE=fp16 INIT=equal"
+    "B=2 H=2 HKV=1 N=70 NKV=330 CAUSAL=0 D=64 DTYPE=bf16 INIT=infinite"
+    "B=1 H=6 HKV=2 N=17 NKV=520 CAUSAL=1 D=64 DTYPE=bf16 INIT=peaked")
 
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
 watch() {
@@ -43,9 +50,9 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
         echo "compute-sanitizer was not found: install the CUDA Toolkit, or use DEVICE=sim." >&2
         exit 2
     fi
-    for shape in "${shapes[@]}"; do
-        read -ra keys <<<"$shape"
-        echo "$shape"
+    for problem in "${problems[@]}"; do
+        read -ra keys <<<"$problem"
+        echo "$problem"
         for tool in memcheck racecheck initcheck synccheck; do
             watch $tool compute-sanitizer --tool $tool --error-exitcode 1 \
                 "$program" run "${keys[@]}" REPS=1 "$@" DEVICE=gpu
@@ -54,9 +61,9 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
 elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
     echo "in the simulator: races, bounds, never-written shared memory, deadlocks," \
         "indices that overflow"
-    for shape in "${shapes[@]}"; do
-        read -ra keys <<<"$shape"
-        echo "$shape"
+    for problem in "${problems[@]}"; do
+        read -ra keys <<<"$problem"
+        echo "$problem"
         for order in late early; do
             SIM_ASYNC=$order SIM_RACE=1 watch "copies $order" \
                 "$program-sim" run "${keys[@]}" "$@" DEVICE=sim

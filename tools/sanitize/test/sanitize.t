@@ -66,7 +66,11 @@ ok "one whose first rows see no key" called 2 'N=400 NKV=100 CAUSAL=1'
 ok "one with few queries and many keys" called 2 'N=16 NKV=1700'
 ok "one with the plan of many multiprocessors" called 1 'sms=132 .*N=40 NKV=1700'
 ok "one in which no index may be computed in 32 bits" called 1 'index=32767 .*N=264 NKV=264'
-ok "all with heads that share keys" called "$(wc -l <"$calls")" 'H=[2-9] HKV=1 '
+ok "all with heads that share keys" called "$(wc -l <"$calls")" 'H=[2-9] HKV=[12] '
+for mask in 0 1; do for d in 64 128; do for type in fp16 bf16; do
+    ok "d$d $type with CAUSAL=$mask" grep -q "CAUSAL=$mask D=$d DTYPE=$type" "$calls"
+done; done; done
+ok "six kinds of inputs and more" [ "$(grep -o 'INIT=[a-z]*' "$calls" | sort -u | wc -l)" -ge 6 ]
 runs=$(wc -l <"$calls")
 for finds in 'async=late .*NKV=400' 'async=early .*NKV=400' 'async=late .*N=400' \
     'async=early .*1700' 'index=3' 'sms=132'; do
@@ -82,10 +86,10 @@ mv "$work/nvidia-smi" "$work/bin"
 sanitize build/01_one
 ok "where there is a GPU, it runs there" called 0 'DEVICE=sim'
 for tool in memcheck racecheck initcheck synccheck; do
-    ok "under $tool" called 3 \
+    ok "under $tool" called 8 \
         "^--tool $tool --error-exitcode 1 .*/program run .* build/01_one DEVICE=gpu"
 done
-ok "and nothing else" [ "$(wc -l <"$calls")" -eq 12 ]
+ok "and nothing else" [ "$(wc -l <"$calls")" -eq 32 ]
 ok "clean" [ $code -eq 0 ]
 FINDS='racecheck.*1700' sanitize build/01_one
 ok "a finding there is one" [ $code -eq 1 ]
