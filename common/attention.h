@@ -17,6 +17,10 @@
  * reach the rows that see key j. In V_j, column c, they reach column c of the rows that give key j
  * weight, and may make column c NaN in other rows that read this V, for a tensor core computes
  * 0 * NaN. Nothing else is touched. A row whose scores are all -inf is a row without keys.
+ *
+ * Finite inputs have a Q K^T that fp32 can hold, and scores S of at most ATTENTION_MOST_SCORE in
+ * magnitude. fp32 has 24 bits: the next number after 10^8 is 10^8 + 8, so beyond it a P_ij may be
+ * wrong by a factor of e^8, and neither O nor LSE mean anything.
  */
 #ifndef ATTENTION_H
 #define ATTENTION_H
@@ -27,6 +31,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define ATTENTION_MOST_SCORE 1e8
 
 /* One problem. Every count is at least 1, kv_heads divides heads, and head h reads the keys and
  * values of KV head h / (heads / kv_heads): grouped-query attention, multi-query if kv_heads = 1.

@@ -14,10 +14,13 @@ static const Init hard_inits[] = {INIT_TINY,     INIT_EQUAL,    INIT_ZEROS,
 /* Times 1 / sqrt(d). */
 static const float scales[] = {1, 1, 1, 0.25f, 2};
 /* Strong enough that a P which is made with the maximum of other keys overflows fp16; at 89 nats
- * it is at the end of fp32, where it may be finite and one over it denormal. */
+ * it is at the end of fp32, where it may be finite and one over it denormal. Every seven in a row
+ * have all inits; of the second seven, `peaked` has scores of 10^7, near the contract's end. */
 static const InputChoice model_inputs[] = {
-    {INIT_SINK, 12},    {INIT_SINK, 89},    {INIT_PEAKED, 6},   {INIT_LOCAL, 20},
-    {INIT_RECENCY, 20}, {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}};
+    {INIT_SINK, 12},    {INIT_SINK, 89},    {INIT_PEAKED, 6},    {INIT_LOCAL, 20},
+    {INIT_RECENCY, 20}, {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}, {INIT_SINK, 30},
+    {INIT_SINK, 89},    {INIT_PEAKED, 1e6}, {INIT_LOCAL, 14},    {INIT_RECENCY, 100},
+    {INIT_PRIMACY, 20}, {INIT_PRIMACY, 100}};
 enum {
     FULL_LENGTHS = sizeof full_lengths / sizeof full_lengths[0],
     SMALL_LENGTHS = sizeof small_lengths / sizeof small_lengths[0],

@@ -32,8 +32,8 @@ double check_row_tolerance(const Problem *p, const Truth *truth, size_t r) {
         low_error = larger(low_error, fabs(truth->low_O[i] - truth->O[i]));
         largest = larger(largest, fabs(truth->O[i]));
     }
-    const double by_logits = isfinite(truth->sensitivity[r]) ? 0x1p-20 * truth->sensitivity[r] : 0;
-    return 2 * low_error + element_ulp(p->type, largest) + by_logits;
+    const double by_scores = isfinite(truth->score_error[r]) ? truth->score_error[r] : 0;
+    return 2 * low_error + element_ulp(p->type, largest) + by_scores;
 }
 
 double check_lse_tolerance(const Rows *rows, const Truth *truth) {

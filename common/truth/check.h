@@ -4,11 +4,11 @@
  * as large as V and the last ones a hundred times smaller, where one tolerance for all would let
  * a half-wrong row pass. For row r
  *
- *     tolerance = 2 * max_c |low_O - O|  +  ulp(max_c |O|)  +  2^-20 * sensitivity
+ *     tolerance = 2 * max_c |low_O - O|  +  ulp(max_c |O|)  +  score_error
  *
- * with O the truth, low_O the low-precision reference (see oracle.h) and ulp the distance of
- * neighbouring numbers of the element type. The last term is what fp32 logits of this size may
- * move O; it matters only where logits are in the hundreds.
+ * with O the truth, low_O the low-precision reference, ulp the distance of neighbouring numbers of
+ * the element type, and score_error what scores in fp32 may move O (see oracle.h): it matters only
+ * where scores are in the hundreds.
  *
  * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
  *

@@ -11,6 +11,9 @@
 /* ex2.approx.ftz gives 0 for less than 2^-126; the rest is for the rounding of scores. */
 static const float LIGHTEST = 0x1p-120f;
 
+/* Of a score in fp32, relative to the largest one of its row. */
+static const double SCORE_ERROR = 0x1p-20;
+
 /* ---- One row ----------------------------------------------------------------------------------
  */
 
@@ -57,7 +60,7 @@ typedef struct Oracle {
     const Inputs *inputs;
     const Rows *rows;
     Truth *truth;
-    atomic_bool out_of_memory;
+    atomic_bool out_of_memory, beyond; /* beyond: a finite score exceeds ATTENTION_MOST_SCORE */
 } Oracle;
 
 /* Numbers in both precisions. */
@@ -86,6 +89,7 @@ typedef struct Group {
     size_t first, count, head;
     int visible[GROUP_ROWS]; /* keys; none from `count` on */
     float low_l[GROUP_ROWS];
+    double off[GROUP_ROWS]; /* e of oracle.h */
 } Group;
 
 /* `count` is a multiple of TILE_COLUMNS, so that the vectors do not cross cache lines. */
@@ -203,12 +207,15 @@ static void group_scores(const Oracle *oracle, const Group *group, Scratch *s) {
 }
 
 /* S of each row becomes its weights, 0 for keys that it does not see. */
-static void group_softmax(const Oracle *oracle, Group *group, Scratch *s) {
+static void group_softmax(Oracle *oracle, Group *group, Scratch *s) {
     Truth *t = oracle->truth;
     for (size_t row = 0; row < group->count; row++) {
         const size_t r = group->first + row, start = row * s->stride;
         const int visible = group->visible[row];
-        softmax(s->weights.exact + start, visible, &t->LSE[r], &t->sensitivity[r]);
+        double largest_score;
+        softmax(s->weights.exact + start, visible, &t->LSE[r], &largest_score);
+        if (isfinite(largest_score) && largest_score > ATTENTION_MOST_SCORE) oracle->beyond = true;
+        group->off[row] = SCORE_ERROR * largest_score;
         low_softmax(oracle->problem->type, s->weights.low + start, visible, &group->low_l[row],
                     &t->low_LSE[r]);
         numbers_zero(start + (size_t)visible, s->stride - (size_t)visible, &s->weights);
@@ -272,14 +279,36 @@ static void group_values(const Oracle *oracle, const Group *group, Scratch *s) {
     }
 }
 
+/* Of oracle.h, for weights that move far: the row's size is made anew. */
+static void size_of_moved(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
+    const Problem *p = oracle->problem;
+    const size_t d = (size_t)p->d, head = group->head * (size_t)p->shape.seq_kv * d;
+    const double *P = s->weights.exact + row * s->stride, growth = expm1(2 * group->off[row]);
+    double *size = s->size.exact + row * s->columns;
+    memset(size, 0, d * sizeof *size);
+    for (size_t j = 0; j < (size_t)group->visible[row]; j++) {
+        const double moved = fmin(1, growth * fmin(P[j], 1 - P[j]));
+        if (moved == 0) continue;
+        elements_to_float(p->type, oracle->inputs->V + head + j * d, d, s->key);
+        for (size_t c = 0; c < d; c++) size[c] += moved * fabs((double)s->key[c]);
+    }
+}
+
+static double score_error(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
+    const double e = group->off[row];
+    const bool far = e > 1 && isfinite(e);
+    double largest, magnitude;
+    if (far) size_of_moved(oracle, group, row, s);
+    exact_largest(s->size.exact + row * s->columns, oracle->problem->d, &largest, &magnitude);
+    return far ? magnitude : e * magnitude;
+}
+
 static void store_row(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
     const size_t d = (size_t)oracle->problem->d, r = group->first + row, from = row * s->columns;
     const float l = group->low_l[row];
     Truth *t = oracle->truth;
-    double largest, magnitude;
     memcpy(t->O + r * d, s->O.exact + from, d * sizeof *t->O);
-    exact_largest(s->size.exact + from, (int)d, &largest, &magnitude);
-    t->sensitivity[r] *= magnitude; /* it was max_j |S_j| so far */
+    t->score_error[r] = score_error(oracle, group, row, s);
     for (size_t c = 0; c < d; c++) s->O.low[from + c] = l == 0 ? 0 : s->O.low[from + c] / l;
     elements_round(oracle->problem->type, d, s->O.low + from);
     exact_from_low(s->O.low + from, d, t->low_O + r * d);
@@ -366,17 +395,22 @@ bool oracle_create(const Problem *problem, double scale, const Inputs *inputs, c
                      .LSE = malloc(rows->count * sizeof *truth->LSE),
                      .low_O = malloc(rows->count * d * sizeof *truth->low_O),
                      .low_LSE = malloc(rows->count * sizeof *truth->low_LSE),
-                     .sensitivity = malloc(rows->count * sizeof *truth->sensitivity),
+                     .score_error = malloc(rows->count * sizeof *truth->score_error),
                      .nan_too = malloc(rows->count * d * sizeof *truth->nan_too)};
-    Oracle oracle = {problem, scale, inputs, rows, truth, false};
-    if (truth->O && truth->LSE && truth->low_O && truth->low_LSE && truth->sensitivity &&
+    Oracle oracle = {problem, scale, inputs, rows, truth, false, false};
+    if (truth->O && truth->LSE && truth->low_O && truth->low_LSE && truth->score_error &&
         truth->nan_too && (rows->count == rows->total || find_finite(problem, inputs, truth)))
         parallel_for(rows->count, 0, compute_rows, &oracle);
     else
         oracle.out_of_memory = true;
-    if (!oracle.out_of_memory) return true;
+    if (!oracle.out_of_memory && !oracle.beyond) return true;
     oracle_free(truth);
-    return error_set(error, STATUS_SKIP, "not enough host memory for the oracle");
+    if (oracle.out_of_memory)
+        return error_set(error, STATUS_SKIP, "not enough host memory for the oracle");
+    return error_set(error, STATUS_USAGE,
+                     "the inputs have scores beyond %g, where softmax in fp32 means nothing: lower "
+                     "SCALE or STRENGTH",
+                     ATTENTION_MOST_SCORE);
 }
 
 void oracle_free(Truth *truth) {
@@ -384,7 +418,7 @@ void oracle_free(Truth *truth) {
     free(truth->LSE);
     free(truth->low_O);
     free(truth->low_LSE);
-    free(truth->sensitivity);
+    free(truth->score_error);
     free(truth->nan_too);
     free(truth->finite);
     *truth = (Truth){0};

@@ -15,6 +15,15 @@
  * subnormals, and rounded to the element type before it meets V; the sum of w_j in fp32 before that
  * rounding; O rounded to the element type. In a kernel whose m is not yet the greatest logit
  * (stages 11 to 16) w_j are larger, which costs no bits.
+ *
+ * A score may be off by e = 2^-20 max_j |S_j|. Where e is small, O moves by up to
+ *
+ *     score_error = e max_c sum_j P_j |V_jc|     P_j = w_j / sum_j w_j
+ *
+ * From e = 1 on that would let anything pass. There P_j may grow by a factor of exp(2 e), but no
+ * weight moves by more than 1, nor by more than all others together:
+ *
+ *     score_error = max_c sum_j min(1, (exp(2 e) - 1) min(P_j, 1 - P_j)) |V_jc|
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -27,14 +36,14 @@ typedef struct Truth {
     double *LSE;         /* [rows] */
     double *low_O;       /* [rows, d], the low-precision reference, rounded to the element type */
     double *low_LSE;     /* [rows] */
-    double *sensitivity; /* [rows] max_j |S_j| * max_c sum_j P_j |V_jc|: how far O moves if logits
-                            change by a relative error of 1 */
+    double *score_error; /* [rows] how far O may move because scores are made in fp32, see below */
     bool *nan_too;       /* [rows, d] NaN is right, too */
     bool *finite;        /* [all rows of the problem] no inf or NaN in the row's q nor in K and V of
                             its KV head, so none is due in its O; NULL if all rows are compared */
 } Truth;
 
-/* Truth of the rows, by all processors; `scale` multiplies Q K^T. */
+/* Truth of the rows, by all processors; `scale` multiplies Q K^T. STATUS_SKIP without memory,
+ * STATUS_USAGE where a finite score of the rows exceeds ATTENTION_MOST_SCORE. */
 bool oracle_create(const Problem *problem, double scale, const Inputs *inputs, const Rows *rows,
                    Truth *truth, Error *error);
 

@@ -29,9 +29,9 @@ static inline float plain_low_dot(const double *a, const double *b, int d) {
     return sum;
 }
 
-/* q: [d], K and V: [keys, d]; O: [d], LSE and sensitivity as in Truth. */
+/* q: [d], K and V: [keys, d]; O: [d], LSE and score_error as in Truth. */
 static inline void plain_row(const double *q, const double *K, const double *V, int keys, int d,
-                             double scale, double *O, double *LSE, double *sensitivity) {
+                             double scale, double *O, double *LSE, double *score_error) {
     double *w = malloc(((size_t)keys + 1) * sizeof *w), *size = calloc((size_t)d, sizeof *size);
     double m = -INFINITY, l = 0, largest_score = 0, largest_size = 0;
     for (int c = 0; c < d; c++) O[c] = 0;
@@ -50,9 +50,18 @@ static inline void plain_row(const double *q, const double *K, const double *V, 
             O[c] += w[j] / l * v;
             size[c] += w[j] / l * fabs(v);
         }
-    for (int c = 0; c < d; c++) largest_size = fmax(largest_size, size[c]);
     *LSE = l == 0 ? -INFINITY : m + log(l);
-    *sensitivity = largest_score * largest_size;
+    const double e = 0x1p-20 * largest_score;
+    const bool far = e > 1 && isfinite(e);
+    for (int c = 0; far && c < d; c++) {
+        size[c] = 0;
+        for (int j = 0; j < keys; j++) {
+            const double P = w[j] / l, v = V[(size_t)j * (size_t)d + (size_t)c];
+            size[c] += fmin(1, expm1(2 * e) * fmin(P, 1 - P)) * fabs(v);
+        }
+    }
+    for (int c = 0; c < d; c++) largest_size = fmax(largest_size, size[c]);
+    *score_error = far ? largest_size : e * largest_size;
     free(w), free(size);
 }
 

@@ -135,11 +135,11 @@ static void bad_fails(void) {
 static void tolerances(ElementType type, double ulp) {
     enum { ROWS = 2, COLUMNS = 64 };
     static double O[ROWS * COLUMNS], low_O[ROWS * COLUMNS];
-    double LSE[ROWS] = {-3, -8}, low_LSE[ROWS] = {-3, -8}, sensitivity[ROWS] = {0, 0};
+    double LSE[ROWS] = {-3, -8}, low_LSE[ROWS] = {-3, -8}, score_error[ROWS] = {0, 0};
     const Problem problem = {{1, 1, 1, ROWS, 1, 1}, COLUMNS, type, false};
     const Rows rows = {.count = ROWS, .total = ROWS};
     const Truth truth = {
-        .O = O, .low_O = low_O, .LSE = LSE, .low_LSE = low_LSE, .sensitivity = sensitivity};
+        .O = O, .low_O = low_O, .LSE = LSE, .low_LSE = low_LSE, .score_error = score_error};
     const char *name = element_name(type);
     const size_t row = 1, last = 2 * COLUMNS - 1;
     for (size_t i = 0; i < ROWS * COLUMNS; i++) O[i] = low_O[i] = i < COLUMNS ? 1000 : 0.5;
@@ -147,9 +147,9 @@ static void tolerances(ElementType type, double ulp) {
     ok(check_row_tolerance(&problem, &truth, row) == ulp, "%s: an ulp of the largest", name);
     low_O[last] += 0.25;
     ok(check_row_tolerance(&problem, &truth, row) == ulp + 0.5, "%s: twice the reference's", name);
-    sensitivity[row] = 3 << 18;
+    score_error[row] = 0.75;
     ok(check_row_tolerance(&problem, &truth, row) == ulp + 1.25, "%s: and by the logits", name);
-    sensitivity[row] = INFINITY;
+    score_error[row] = INFINITY;
     ok(check_row_tolerance(&problem, &truth, row) == ulp + 0.5, "%s: unless infinite", name);
     O[COLUMNS] = 1e30, low_O[COLUMNS] = NAN;
     O[COLUMNS + 1] = INFINITY, low_O[COLUMNS + 1] = 0;

@@ -43,8 +43,8 @@ static double golden_error(FILE *file) {
     for (size_t r = 0; r < problem_rows(&p); r++) {
         const size_t kv = problem_kv_head(&p, r) * keys * d;
         const int visible = problem_visible_keys(&p, (int)(r % (size_t)p.shape.seq_q));
-        double got_LSE, sensitivity;
-        plain_row(Q + r * d, K + kv, V + kv, visible, p.d, scale, got, &got_LSE, &sensitivity);
+        double got_LSE, score_error;
+        plain_row(Q + r * d, K + kv, V + kv, visible, p.d, scale, got, &got_LSE, &score_error);
         for (size_t c = 0; c < d; c++) worst = fmax(worst, distance(got[c], O[r * d + c]));
         worst = fmax(worst, distance(got_LSE, LSE[r]));
     }
@@ -74,24 +74,65 @@ static void golden_files(const char *folder) {
 
 static void equal_logits(void) {
     const double q[2] = {0, 0}, K[6] = {1, 2, 3, 4, 5, 6}, V[6] = {3, 30, 6, 60, 9, 90};
-    double O[2], LSE, sensitivity;
-    plain_row(q, K, V, 3, 2, 1, O, &LSE, &sensitivity);
+    double O[2], LSE, score_error;
+    plain_row(q, K, V, 3, 2, 1, O, &LSE, &score_error);
     is_near(O[0], 6, 1e-14, "equal logits: O is the mean of V");
     is_near(O[1], 60, 1e-13, "in every column");
     is_near(LSE, log(3), 1e-15, "LSE = log 3");
-    plain_row(q, K, V, 0, 2, 1, O, &LSE, &sensitivity);
+    plain_row(q, K, V, 0, 2, 1, O, &LSE, &score_error);
     ok(O[0] == 0 && O[1] == 0 && LSE == -INFINITY, "no key: O = 0, LSE = -inf");
 }
 
 static void two_keys(void) {
     const double q[1] = {1}, K[2] = {1000, 1000 + log(3)}, V[2] = {0, 4};
-    double O[1], LSE, sensitivity;
-    plain_row(q, K, V, 2, 1, 1, O, &LSE, &sensitivity);
+    double O[1], LSE, score_error;
+    plain_row(q, K, V, 2, 1, 1, O, &LSE, &score_error);
     is_near(O[0], 3, 1e-12, "weights 1 : 3 at logits of 1000");
     is_near(LSE, 1000 + log(4), 1e-12, "their LSE");
-    is_near(sensitivity, (1000 + log(3)) * 3, 1e-9, "their sensitivity");
-    plain_row(q, K, V, 2, 1, 0.5, O, &LSE, &sensitivity);
+    is_near(score_error, 0x1p-20 * (1000 + log(3)) * 3, 1e-15, "how far scores in fp32 move O");
+    plain_row(q, K, V, 2, 1, 0.5, O, &LSE, &score_error);
     is_near(O[0], 4 * sqrt(3) / (1 + sqrt(3)), 1e-12, "scale multiplies the logits");
+}
+
+/* Scores of 2^22 may be off by e = 4, of 2^21 by 2. */
+static void far_scores(void) {
+    const double q[1] = {1}, V[2] = {8, 4}, light = exp(-7) / (1 + exp(-7));
+    const double even[2] = {0x1p22, 0x1p22}, near[2] = {0x1p22, 0x1p22 - 14};
+    const double far[2] = {0x1p22, 0x1p22 - 50};
+    double O[1], LSE, score_error;
+    plain_row(q, even, V, 2, 1, 1, O, &LSE, &score_error);
+    is_near(score_error, 8 + 4, 1e-12, "far scores: equal weights may become anything");
+    plain_row(q, near, V, 2, 1, 0.5, O, &LSE, &score_error);
+    is_near(score_error, expm1(4) * light * (8 + 4), 1e-12, "a light one may grow by exp(2 e)");
+    plain_row(q, far, V, 2, 1, 1, O, &LSE, &score_error);
+    ok(score_error > 0 && score_error < 1e-15, "where one key has it all nothing moves");
+}
+
+/* The largest score of all, 10000 * scale, is allowed to be ATTENTION_MOST_SCORE and no more. */
+static void beyond_the_contract(void) {
+    const Problem p = {{1, 1, 1, 2, 2, 1}, 1, TYPE_FP16, true};
+    const float q[] = {0, 1}, K[] = {1, -10000};
+    Inputs inputs;
+    Rows rows;
+    Truth truth;
+    Error error;
+    inputs_create(&p, INIT_NORMAL, 0, 1, 0, &inputs, &error);
+    rows_choose(&p, 1, 1e12, &rows, &error);
+    for (int i = 0; i < 2; i++) {
+        inputs.Q[i] = element_from_float(TYPE_FP16, q[i]);
+        inputs.K[i] = element_from_float(TYPE_FP16, K[i]);
+    }
+    ok(oracle_create(&p, 1e4, &inputs, &rows, &truth, &error), "scores of 10^8");
+    oracle_free(&truth);
+    ok(!oracle_create(&p, 1.01e4, &inputs, &rows, &truth, &error) && !truth.O &&
+           error.status == STATUS_USAGE,
+       "none beyond");
+    is_text(error.text,
+            "the inputs have scores beyond 1e+08, where softmax in fp32 means nothing: lower "
+            "SCALE or STRENGTH",
+            "and why");
+    rows_free(&rows);
+    inputs_free(&inputs);
 }
 
 static void special_values(void) {
@@ -99,16 +140,16 @@ static void special_values(void) {
                  inf_logit[2] = {1, INFINITY};
     const double none[2] = {-INFINITY, -INFINITY}, far[2] = {1, -2000};
     const double V[2] = {5, 7}, nan_V[2] = {5, NAN};
-    double O[1], LSE, sensitivity;
-    plain_row(q, nan_logit, V, 2, 1, 1, O, &LSE, &sensitivity);
+    double O[1], LSE, score_error;
+    plain_row(q, nan_logit, V, 2, 1, 1, O, &LSE, &score_error);
     ok(isnan(O[0]) && isnan(LSE), "a NaN logit makes the row NaN");
-    plain_row(q, inf_logit, V, 2, 1, 1, O, &LSE, &sensitivity);
+    plain_row(q, inf_logit, V, 2, 1, 1, O, &LSE, &score_error);
     ok(isnan(O[0]) && isnan(LSE), "so does +inf");
-    plain_row(q, none, V, 2, 1, 1, O, &LSE, &sensitivity);
+    plain_row(q, none, V, 2, 1, 1, O, &LSE, &score_error);
     ok(O[0] == 0 && LSE == -INFINITY, "only -inf logits: as if there were no key");
-    plain_row(q, fine, nan_V, 2, 1, 1, O, &LSE, &sensitivity);
+    plain_row(q, fine, nan_V, 2, 1, 1, O, &LSE, &score_error);
     ok(isnan(O[0]) && isfinite(LSE), "a NaN in V that has weight reaches O");
-    plain_row(q, far, nan_V, 2, 1, 1, O, &LSE, &sensitivity);
+    plain_row(q, far, nan_V, 2, 1, 1, O, &LSE, &score_error);
     ok(O[0] == 5, "one without weight does not");
 }
 
@@ -131,13 +172,13 @@ static void driver(void) {
             for (int i = 0; i < N; i++) {
                 const int r = (b * H + h) * N + i, kv = b * HKV + h / 2;
                 const int visible = i + NKV - N + 1 > 0 ? i + NKV - N + 1 : 0;
-                double LSE, sensitivity;
+                double LSE, score_error;
                 for (int c = 0; c < D; c++) q[c] = element_to_float(TYPE_BF16, inputs.Q[r * D + c]);
                 for (int e = 0; e < NKV * D; e++) {
                     K[e] = element_to_float(TYPE_BF16, inputs.K[kv * NKV * D + e]);
                     V[e] = element_to_float(TYPE_BF16, inputs.V[kv * NKV * D + e]);
                 }
-                plain_row(q, K, V, visible, D, 0.2, O, &LSE, &sensitivity);
+                plain_row(q, K, V, visible, D, 0.2, O, &LSE, &score_error);
                 worst = fmax(worst, distance(truth.LSE[r], LSE));
                 for (int c = 0; c < D; c++) {
                     worst = fmax(worst, distance(truth.O[r * D + c], O[c]));
@@ -178,11 +219,11 @@ static int row_differs(const Problem *p, const Inputs *inputs, const Rows *rows,
     double *q = numbers_of(p->type, inputs->Q, index * d, d);
     double *K = numbers_of(p->type, inputs->K, kv, head);
     double *V = numbers_of(p->type, inputs->V, kv, head);
-    double O[128], low_O[128], LSE, low_LSE, sensitivity;
-    plain_row(q, K, V, visible, p->d, p->shape.scale, O, &LSE, &sensitivity);
+    double O[128], low_O[128], LSE, low_LSE, score_error;
+    plain_row(q, K, V, visible, p->d, p->shape.scale, O, &LSE, &score_error);
     plain_low_row(p->type, q, K, V, visible, p->d, p->shape.scale, low_O, &low_LSE);
     int wrong = !same(truth->LSE[r], LSE) + !same(truth->low_LSE[r], low_LSE) +
-                !same(truth->sensitivity[r], sensitivity);
+                !same(truth->score_error[r], score_error);
     for (size_t c = 0; c < d; c++)
         wrong += !same(truth->O[r * d + c], O[c]) + !same(truth->low_O[r * d + c], low_O[c]);
     free(q), free(K), free(V);
@@ -215,7 +256,9 @@ static void fast_as_plain(void) {
     const Problem one_row = {{3, 2, 2, 1, 200, 0.09f}, 128, TYPE_FP16, true};
     const Problem long_groups = {{1, 1, 1, 40000, 3, 0.125f}, 64, TYPE_FP16, false};
     const Problem narrow = {{1, 1, 1, 9, 5, 0.3f}, 24, TYPE_BF16, true};
+    const Problem far = {{1, 4, 2, 83, 83, 1e6f}, 64, TYPE_FP16, true};
     for (int init = 0; init < INITS; init++) same_bits(&grouped, (Init)init, 1e12);
+    same_bits(&far, INIT_NORMAL, 1e12);
     same_bits(&wide, INIT_NORMAL, 1e12);
     same_bits(&wide, INIT_LARGE, 50000);
     same_bits(&one_row, INIT_NORMAL, 1e12);
@@ -228,7 +271,7 @@ static void long_heads(void) {
     enum { B = 2, N = 3, NKV = 40000, D = 4 };
     const Problem p = {{B, 1, 1, N, NKV, 0.5f}, D, TYPE_FP16, true};
     double *K = malloc(NKV * D * sizeof *K), *V = malloc(NKV * D * sizeof *V);
-    double worst = 0, q[D], O[D], LSE, sensitivity;
+    double worst = 0, q[D], O[D], LSE, score_error;
     Inputs inputs;
     Rows rows;
     Truth truth;
@@ -242,7 +285,7 @@ static void long_heads(void) {
             V[e] = element_to_float(TYPE_FP16, inputs.V[r / N * NKV * D + e]);
         }
         for (int c = 0; c < D; c++) q[c] = element_to_float(TYPE_FP16, inputs.Q[r * D + c]);
-        plain_row(q, K, V, NKV - N + 1 + r % N, D, 0.5, O, &LSE, &sensitivity);
+        plain_row(q, K, V, NKV - N + 1 + r % N, D, 0.5, O, &LSE, &score_error);
         worst = fmax(worst, distance(truth.LSE[r], LSE));
         for (int c = 0; c < D; c++) {
             worst = fmax(worst, distance(truth.O[r * D + c], O[c]));
@@ -404,6 +447,7 @@ int main(void) {
     golden_files("reference/golden");
     equal_logits();
     two_keys();
+    far_scores();
     special_values();
     driver();
     fast_as_plain();
@@ -412,5 +456,6 @@ int main(void) {
     specials_spread();
     finite_rows();
     tainted_heads();
+    beyond_the_contract();
     return done_testing();
 }
