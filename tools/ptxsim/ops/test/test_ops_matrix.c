@@ -7,8 +7,14 @@
 
 enum { WARP = 32 };
 
-static uint16_t element(bool bf16, double value) {
-    return format_round(bf16 ? format_bf16 : format_f16, (Wide)value, FE_TONEAREST);
+enum { LARGEST = 4 }; /* magnitude of what is in the matrices: small integers */
+
+/* Each is rounded once: millions are asked for, and the reference computes with 113 bits. */
+static uint16_t element(bool bf16, int value) {
+    static uint16_t known[2][2 * LARGEST + 1];
+    uint16_t *bits = &known[bf16][value + LARGEST];
+    if (!*bits) *bits = format_round(bf16 ? format_bf16 : format_f16, (Wide)value, FE_TONEAREST);
+    return *bits;
 }
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
@@ -223,7 +229,7 @@ typedef struct Wgmma {
     uint32_t a[4][THREADS], sum[MAX_N / 2][THREADS];
 } Wgmma;
 static Wgmma wgmma;
-static double wg_a[ROWS][DEPTH], wg_b[DEPTH][MAX_N], wg_c[ROWS][MAX_N];
+static int wg_a[ROWS][DEPTH], wg_b[DEPTH][MAX_N], wg_c[ROWS][MAX_N];
 
 /* Without swizzle an operand is 8x8 core matrices of 128 bytes, whose lines are rows, or columns if
  * it is transposed; two of k follow each other, then those of the next 8 rows. */
@@ -259,7 +265,7 @@ static void prepare(const WgmmaKind *kind) {
             wgmma.a[i / 2][t] |= (uint32_t)element(kind->bf16, wg_a[row][k]) << 16 * (i % 2);
         }
         for (int e = 0; e < kind->n / 2; e++) {
-            const double c = wg_row(e, t) % 5 - wg_column(e, t) % 3;
+            const int c = wg_row(e, t) % 5 - wg_column(e, t) % 3;
             wg_c[wg_row(e, t)][wg_column(e, t)] = c;
             if (kind->half_sum)
                 wgmma.sum[e / 2][t] |= (uint32_t)element(false, c) << 16 * (e % 2);
