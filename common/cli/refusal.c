@@ -8,17 +8,22 @@ enum {
 };
 
 static const int capabilities[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 
-/* The smallest problem of all: who refuses it refuses the device. */
+/* Who refuses it refuses the device. */
+static AttentionProblem smallest_problem(const Problem *problem) {
+    return (AttentionProblem){.batch = 1,
+                              .heads = 1,
+                              .kv_heads = 1,
+                              .seq_q = 1,
+                              .seq_kv = 1,
+                              .scale = problem->shape.scale};
+}
+
 static bool refuses_device(const Stage *stage, const Problem *problem, int compute_capability) {
-    const AttentionProblem smallest = {.batch = 1,
-                                       .heads = 1,
-                                       .kv_heads = 1,
-                                       .seq_q = 1,
-                                       .seq_kv = 1,
-                                       .scale = problem->shape.scale};
+    const AttentionProblem smallest = smallest_problem(problem);
     bool runs_somewhere = false;
-    for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
+    for (size_t i = 0; i < CAPABILITIES; i++)
         runs_somewhere |= !stage->supports(&smallest, capabilities[i]);
     return runs_somewhere && stage->supports(&smallest, compute_capability);
 }
@@ -45,6 +50,27 @@ static bool accepts_many_rows(const Stage *stage, const Problem *problem, int co
     return true;
 }
 
+/* Machine code for a device runs on all newer ones, too, unless it needs what only that one has
+ * (sm_90a). A stage that refuses another is found out here, on whatever device it is. */
+static bool accepts_newer(const Stage *stage, const Problem *problem, int ptx_version,
+                          Error *error) {
+    const AttentionProblem smallest = smallest_problem(problem);
+    bool only_this = ptx_version >= 90;
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        only_this &= capabilities[i] <= ptx_version || stage->supports(&smallest, capabilities[i]);
+    for (size_t i = 0; i < CAPABILITIES; i++) {
+        const int asked = capabilities[i];
+        const bool runs = asked == ptx_version || (asked > ptx_version && !only_this);
+        const char *why = runs ? stage->supports(&smallest, asked) : NULL;
+        if (why)
+            return error_set(error, STATUS_FAIL,
+                             "it would refuse compute capability %d.%d (\"%s\"), and it is "
+                             "compiled for %d.%d",
+                             asked / 10, asked % 10, why, ptx_version / 10, ptx_version % 10);
+    }
+    return true;
+}
+
 /* Elements of S or of O, whichever are more. */
 static double elements(const Problem *problem) {
     const int columns = problem->shape.seq_kv > problem->d ? problem->shape.seq_kv : problem->d;
@@ -65,6 +91,8 @@ bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capab
 bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
                 StageResources *resources, Error *error) {
     *resources = stage_resources(stage, device->simulated);
+    if (resources->ptx_version > 0 && !accepts_newer(stage, problem, resources->ptx_version, error))
+        return false;
     if (!stage_accepts(stage, problem, device->compute_capability, error)) return false;
     if (resources->shared_bytes <= device->block_shared_bytes) return true;
     return error_set(error, STATUS_SKIP,

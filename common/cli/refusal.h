@@ -12,7 +12,8 @@
 bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,
                    Error *error);
 
-/* The same, and whether its blocks fit the device: STATUS_SKIP if not. Fills `resources`. */
+/* The same, and whether its blocks fit the device: STATUS_SKIP if not. Fills `resources`; a stage
+ * that would refuse a device for which it is compiled, or a newer one, has failed. */
 bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
                 StageResources *resources, Error *error);
 

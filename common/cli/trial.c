@@ -212,7 +212,7 @@ static void restore(Trial *trial) {
 
 /* Asks for the stage's resources. STATUS_SKIP if the device is lost or cannot run the stage. */
 static bool runs_here(const Trial *trial, Result *result, Error *error) {
-    result->resources = (StageResources){-1, -1, -1, -1};
+    result->resources = (StageResources){-1, -1, -1, -1, -1};
     return device_usable(error) &&
            stage_fits(&result->stage, &trial->problem, trial->device, &result->resources, error);
 }

@@ -66,7 +66,7 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
 static int larger(int a, int b) { return a > b ? a : b; }
 
 StageResources stage_resources(const Stage *stage, bool simulated) {
-    StageResources most = {-1, -1, -1, -1};
+    StageResources most = {-1, -1, -1, -1, -1};
     for (const AttentionKernel *kernel = stage->kernels; kernel->name; kernel++) {
         struct cudaFuncAttributes attributes;
         most.threads = larger(most.threads, kernel->threads);
@@ -76,6 +76,7 @@ StageResources stage_resources(const Stage *stage, bool simulated) {
         }
         most.shared_bytes =
             larger(most.shared_bytes, (int)attributes.sharedSizeBytes + kernel->dynamic_shared);
+        most.ptx_version = larger(most.ptx_version, attributes.ptxVersion);
         if (simulated) continue; /* PTX has no registers of the machine, and so no spills */
         most.registers = larger(most.registers, attributes.numRegs);
         most.spill_bytes = larger(most.spill_bytes, (int)attributes.localSizeBytes);

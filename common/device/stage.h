@@ -24,6 +24,7 @@ typedef struct StageResources {
     int threads;      /* a block */
     int shared_bytes; /* a block, static and dynamic */
     int spill_bytes;  /* local memory a thread */
+    int ptx_version;  /* the compute capability that its PTX is for: 80 for compute_80 */
 } StageResources;
 
 /* Sets folder, name and number alone. */

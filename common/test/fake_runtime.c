@@ -4,6 +4,7 @@
  *
  *     FAKE_DEVICES=0        no GPU            FAKE_MEMORY=bytes     free and total memory
  *     FAKE_CAPABILITY=90    10 * major + minor              FAKE_NAME=name
+ *     FAKE_PTX=80           what kernels are compiled for; without it nobody knows
  *     FAKE_ALLOCATIONS=3    the fourth allocation fails
  *     FAKE_LOST=1           a reset does not clear a fault
  *     FAKE_TERMINAL=1       stderr is a terminal
@@ -254,6 +255,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     (void)function;
     memset(attributes, 0, sizeof *attributes);
     attributes->numRegs = 40;
+    attributes->ptxVersion = (int)setting("FAKE_PTX", 0);
     attributes->sharedSizeBytes = 1024;
     return answer(cudaSuccess);
 }

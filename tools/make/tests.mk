@@ -18,6 +18,11 @@ build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host
 	@mkdir -p $(@D)
 	@$(CC) -pthread $^ -ldl -lm -o $@
 
+# Where NumPy has to be fetched, that is done while the compilers work.
+.PHONY: numpy
+numpy:
+	@tools/toolchain/python.sh build/python >/dev/null
+
 # The program that makes mutants, for `make mutate` and its tests.
 MUTATE := $(call objects,tools/mutate)
 build/mutate: $(MUTATE) build/host/common/base/error.o

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs tests with prove, one more at a time than there are processors, because some wait for a
+# Runs tests with prove, two more at a time than there are processors, because some wait for a
 # browser or a clock, and prints the ten slowest at the end.
 #
 #   tools/test/run_tests.sh TIMES TEST...
@@ -30,7 +30,7 @@ for test in ${before[@]+"${before[@]}"}; do
 done
 
 rm -f "$times"
-prove --timer --jobs $(($(nproc) + 1)) --state=save --statefile="$times" --exec '' "${tests[@]}"
+prove --timer --jobs $(($(nproc) + 2)) --state=save --statefile="$times" --exec '' "${tests[@]}"
 code=$?
 echo "The slowest tests, in seconds:"
 slowest | head -n 10

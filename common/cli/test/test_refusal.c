@@ -4,6 +4,7 @@
 #include "test/tap.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 static const char *never(const AttentionProblem *p, int capability) {
     (void)p, (void)capability;
@@ -78,7 +79,49 @@ static Status asked(Supports supports, Problem problem, int capability) {
     return stage_accepts(&stage, &problem, capability, &error) ? STATUS_PASS : error.status;
 }
 
+static int least, most_of_all; /* the compute capabilities that run it */
+
+static const char *devices(const AttentionProblem *p, int capability) {
+    (void)p;
+    return capability >= least && capability <= most_of_all ? NULL : "needs another";
+}
+
+/* Of a stage that is compiled for `ptx` and runs from..to, on a device of 9.0. */
+static Status compiled(const char *ptx, int from, int to) {
+    static const int function;
+    static const AttentionKernel kernels[] = {{"a", &function, 128, 500}, {NULL, NULL, 0, 0}};
+    const Stage stage = {.kernels = kernels, .supports = devices};
+    const Device device = {.compute_capability = 90, .block_shared_bytes = 2000};
+    const Problem problem = problem_of(1, 2, 33, 40);
+    StageResources resources;
+    least = from, most_of_all = to;
+    setenv("FAKE_PTX", ptx, 1);
+    const bool fits = stage_fits(&stage, &problem, &device, &resources, &error);
+    unsetenv("FAKE_PTX");
+    return fits ? STATUS_PASS : error.status;
+}
+
+static void devices_it_is_compiled_for(void) {
+    ok(compiled("80", 80, 999) == STATUS_PASS && compiled("80", 75, 999) == STATUS_PASS,
+       "from 8.0 on");
+    ok(compiled("80", 86, 999) == STATUS_FAIL &&
+           strcmp(error.text, "it would refuse compute capability 8.0 (\"needs another\"), and it "
+                              "is compiled for 8.0") == 0,
+       "but from 8.6 on: %s", error.text);
+    ok(compiled("80", 80, 120) == STATUS_FAIL && strstr(error.text, "capability 12.1 ("),
+       "all but the newest: %s", error.text);
+    ok(compiled("80", 80, 80) == STATUS_FAIL && strstr(error.text, "capability 8.6 ("),
+       "8.0 alone: %s", error.text);
+    ok(compiled("90", 90, 90) == STATUS_PASS, "9.0 alone has what is nowhere else");
+    ok(compiled("90", 90, 100) == STATUS_FAIL && strstr(error.text, "capability 10.3 ("),
+       "but not on one more: %s", error.text);
+    ok(compiled("90", 100, 100) == STATUS_FAIL && compiled("100", 100, 100) == STATUS_SKIP,
+       "what is compiled for another device is left out");
+    ok(compiled("0", 80, 86) == STATUS_SKIP, "nothing is asked where nobody knows");
+}
+
 int main(void) {
+    devices_it_is_compiled_for();
     const Problem small = problem_of(1, 2, 33, 40);
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
     ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");

@@ -132,6 +132,11 @@ static void resources(void) {
     r = stage_resources(&stage, true);
     ok(r.registers == -1 && r.spill_bytes == -1 && r.threads == 256 && r.shared_bytes == 1524,
        "PTX has no registers, so no spills");
+    setenv("FAKE_PTX", "80", 1);
+    ok(stage_resources(&stage, true).ptx_version == 80 &&
+           stage_resources(&stage, false).ptx_version == 80,
+       "what it is compiled for is known on both");
+    unsetenv("FAKE_PTX");
     fake_fault();
     r = stage_resources(&stage, false);
     ok(r.registers == -1 && r.threads == 256 && r.shared_bytes == -1, "none where nobody answers");

@@ -90,6 +90,8 @@ Kernel *registry_kernel(Function *function) {
     return kernel;
 }
 
+int registry_ptx_version(const Function *function) { return function->program->ptx.architecture; }
+
 bool registry_variable(const void *host, void **address, size_t *bytes) {
     for (const HostVariable *v = registry.variables; v; v = v->next) {
         if (v->host != host) continue;

@@ -23,6 +23,9 @@ Function *registry_function(const void *host);
 /* Its kernel, decoded. NULL if that is impossible; the reason has been printed then, once. */
 Kernel *registry_kernel(Function *function);
 
+/* The compute capability that its PTX is for: 80 for compute_80, 90 for compute_90a. */
+int registry_ptx_version(const Function *function);
+
 /* The device variable that a host variable stands for. */
 bool registry_variable(const void *host, void **address, size_t *bytes);
 

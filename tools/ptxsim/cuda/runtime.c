@@ -371,7 +371,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     attributes->maxThreadsPerBlock =
         kernel->function->max_threads ? kernel->function->max_threads : MAX_BLOCK_THREADS;
     attributes->maxDynamicSharedSizeBytes = (int)function->dynamic_limit;
-    attributes->ptxVersion = attributes->binaryVersion = 10 * CAPABILITY_MAJOR + CAPABILITY_MINOR;
+    attributes->ptxVersion = registry_ptx_version(function);
+    attributes->binaryVersion = 10 * CAPABILITY_MAJOR + CAPABILITY_MINOR;
     return cudaSuccess;
 }
 
