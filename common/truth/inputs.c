@@ -79,8 +79,9 @@ static size_t equal_index(const Problem *p, Tensor tensor, size_t index) {
     return tensor == TENSOR_K ? index / head * head + index % d : index;
 }
 
-static float equal_value(Tensor tensor, Coordinates at, float normal) {
-    if (tensor == TENSOR_V || at.column > 0) return normal;
+static float equal_value(Tensor tensor, Coordinates at, uint64_t bits) {
+    if (tensor == TENSOR_V) return 40000 + 20000 * uniform_value(bits);
+    if (at.column > 0) return normal_value(bits);
     if (tensor == TENSOR_K) return EQUAL_K;
     return at.row % 4 == 3 ? EQUAL_Q : 0;
 }
@@ -94,10 +95,13 @@ static float dominant_value(const Problem *p, uint64_t seed, Tensor tensor, size
     return index / d % keys == key ? DOMINANT_K : 0;
 }
 
+/* The tensor with the special value. */
+static Tensor holder_of(uint64_t seed) { return (Tensor)(seed % 3); }
+
 /* `special`, or its negative if it is an infinity, at one place. */
 static float special_value(const Problem *p, uint64_t seed, Tensor tensor, size_t index,
                            float normal, float special) {
-    const Tensor holder = (Tensor)(seed % 3);
+    const Tensor holder = holder_of(seed);
     const size_t elements = holder == TENSOR_Q ? problem_q_elements(p) : problem_kv_elements(p);
     const size_t place = mix64(seed) % elements, d = (size_t)p->d;
     if (tensor == holder && index == place) return mix64(~seed) & 1 ? special : -special;
@@ -124,7 +128,7 @@ float inputs_value(const Problem *problem, Init init, double strength, uint64_t 
     case INIT_TINY:
         return tiny_value(problem, tensor, index % (size_t)problem->d, normal_value(bits));
     case INIT_EQUAL:
-        return equal_value(tensor, coordinates(problem, tensor, index), normal_value(bits));
+        return equal_value(tensor, coordinates(problem, tensor, index), bits);
     case INIT_ZEROS:
         return bits >> 63 ? -0.0f : 0.0f;
     case INIT_DOMINANT:
@@ -132,6 +136,7 @@ float inputs_value(const Problem *problem, Init init, double strength, uint64_t 
     case INIT_INFINITE:
         return special_value(problem, seed, tensor, index, normal_value(bits), INFINITY);
     case INIT_NAN:
+        if (seed / 3 % 4 == 2 && tensor == holder_of(seed)) return NAN;
         return special_value(problem, seed, tensor, index, normal_value(bits), NAN);
     default:
         return normal_value(bits);

@@ -20,14 +20,15 @@
  *             subnormals: to flush them to zero makes all weights equal
  *   equal     all keys of a KV head are the same: every weight is 1 / visible_keys. All scores of
  *             every fourth row are about -30,000 (d 64: -42,000), lower than what a kernel might
- *             take for -inf: Q is -1300 there in column 0, in other rows 0; K is 256 there
+ *             take for -inf: Q is -1300 there in column 0, in other rows 0; K is 256 there. V is
+ *             uniform in [20000, 60000): O fits fp16, and the sum before it is divided does not
  *   zeros     Q, K, V are +0 or -0: O = 0, LSE = log(visible_keys)
  *   dominant  one key of each KV head outweighs all others, by logits of 181 and more: Q is 16 in
  *             column 0, K 128 there in that key and 0 in the others
  *   infinite  one element is +inf or -inf: of Q if seed mod 3 is 0, of K if 1, of V if 2. If it is
  *             of Q, then K is positive in its column: all scores of its row are infinities of one
  *             sign
- *   nan       one element is NaN: of Q, K or V as above
+ *   nan       one element is NaN, or the whole tensor if seed / 3 mod 4 is 2: of Q, K or V as above
  *
  * Those that a model makes, with a STRENGTH: N(0, 1) noise in the scores and beneath it a structure
  * in them, in nats with the usual scale 1 / sqrt(d); V ~ N(0, 1). The structure comes from column 0

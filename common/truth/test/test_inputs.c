@@ -185,6 +185,13 @@ static void equal_keys(void) {
     for (int key = 0; key < 4 * 50; key++)
         wrong += element_to_float(TYPE_FP16, inputs.K[key * 64]) != 256;
     is_int(wrong, 0, "and every fourth row has scores of about -42,000");
+    float least = INFINITY, most = 0;
+    for (int i = 0; i < 4 * 50 * 64; i++) {
+        least = fminf(least, element_to_float(TYPE_FP16, inputs.V[i]));
+        most = fmaxf(most, element_to_float(TYPE_FP16, inputs.V[i]));
+    }
+    ok(least >= 20000 && least < 20100 && most > 59900 && most <= 60000,
+       "V that fits fp16, of which two do not: %g to %g", least, most);
     inputs_free(&inputs);
 }
 
@@ -231,6 +238,26 @@ static void dominant_outweighs(void) {
     oracle_free(&truth);
     rows_free(&rows);
     inputs_free(&inputs);
+}
+
+/* The seeds that have a whole tensor of NaN, of each kind, and those beside them. */
+static void nan_tensors(void) {
+    const Problem p = make(1, 4, 2, 33, 65, true);
+    int wrong = 0;
+    for (uint64_t seed = 5; seed < 22; seed++) {
+        Inputs inputs;
+        Error error;
+        inputs_create(&p, INIT_NAN, 0, seed, 0, &inputs, &error);
+        const bool whole = (seed >= 6 && seed < 9) || (seed >= 18 && seed < 21);
+        const uint16_t *const tensors[] = {inputs.Q, inputs.K, inputs.V};
+        for (size_t t = 0; t < 3; t++) {
+            const size_t count = t ? problem_kv_elements(&p) : problem_q_elements(&p);
+            const size_t due = t != seed % 3 ? 0 : whole ? count : 1;
+            wrong += elements_not_finite(TYPE_FP16, tensors[t], count) != due;
+        }
+        inputs_free(&inputs);
+    }
+    is_int(wrong, 0, "nan: a whole tensor for one seed in four, else one element");
 }
 
 /* One infinity or NaN in the tensor that the seed names and no other. */
@@ -297,7 +324,7 @@ static void fingerprints(void) {
         {0.0131854611, 0.0893638442, -0.0966813891}, {-0.038250286, 0.0447755981, 0.00222217283},
         {0.0131854624, 0.0893638419, -0.0966813891}, {0.0250355114, -0.000300480769, 6.05965181},
         {-0.0116225734, 0.00774489183, 6.00067387},  {0.0752742963, 0.0398876318, -0.0966813891},
-        {-5.19462974, 4.98925485, -0.0966813891},    {0, 0, 0},
+        {-5.19462974, 4.98925485, 6.0015004857},    {0, 0, 0},
         {1.43874863, 0.308623906, -0.0966813891},    {0.0131854611, 0.0893638442, -0.0209568792},
         {0.0131854611, 0.0893638442, -0.1714555335}, {0.82057685, 0.100674989, -0.0966813891},
         {0.013185462, 0.0893638462, -0.0966813891},  {1.68519365, 1.19542327, -0.0966813891},
@@ -348,6 +375,7 @@ int main(void) {
     dominant_outweighs();
     for (uint64_t seed = 0; seed < 6; seed++)
         one_special(seed < 3 ? INIT_INFINITE : INIT_NAN, seed);
+    nan_tensors();
     both_signs();
     fingerprints();
     too_large();

@@ -13,7 +13,8 @@ static const char *const names[] = {
     "global_load_requests",  "global_load_units",  "global_load_ideal_units",
     "global_store_requests", "global_store_units", "global_store_ideal_units",
     "shared_load_requests",  "shared_load_units",  "shared_load_ideal_units",
-    "shared_store_requests", "shared_store_units", "shared_store_ideal_units"};
+    "shared_store_requests", "shared_store_units", "shared_store_ideal_units",
+    "shared_bytes"};
 enum { NAMES = sizeof names / sizeof names[0], PATH_SIZE = 1024 };
 
 bool is_counter(const char *word) {
