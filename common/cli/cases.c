@@ -1,6 +1,7 @@
 #include "cli/cases.h"
 
 #include "base/progress.h"
+#include "cli/alone.h"
 #include "cli/report.h"
 #include "device/simulator.h"
 
@@ -34,16 +35,6 @@ bool cases_go_on(const Cases *cases) {
     return false;
 }
 
-void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Result *result) {
-    progress_end();
-    fprintf(cases->text, "FAIL %s: %s\n     repeat: ", result->stage.name, result->reason);
-    simulator_print_settings(cases->text, setup->runs);
-    fprintf(cases->text, "attention run ");
-    report_arguments(cases->text, setup);
-    fprintf(cases->text, "%s %s\n", cases->device->simulated ? " DEVICE=sim" : "",
-            result->stage.folder);
-}
-
 /* Opens the variant of every stage for the problem, unless it is open. False: a folder does not
  * exist. */
 static bool open_stages(Cases *cases, const Problem *problem, Error *error) {
@@ -67,7 +58,7 @@ static bool open_stages(Cases *cases, const Problem *problem, Error *error) {
 
 /* `trial` NULL: there is none, for `error`. */
 static void check(Trial *trial, const Error *error, const Stage *stage, Result *result) {
-    *result = (Result){.stage = *stage, .resources = {-1, -1, -1, -1}};
+    *result = (Result){.stage = *stage, .resources = {-1, -1, -1, -1, -1}};
     if (trial) {
         trial_check(trial, stage, NULL, result);
     } else {
@@ -82,6 +73,20 @@ void cases_try_one(const Device *device, const TrialSetup *setup, const Stage *s
     const bool created = trial_create(setup, device, &trial, &error);
     check(created ? &trial : NULL, &error, stage, result);
     trial_free(&trial);
+}
+
+void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Result *result) {
+    progress_end();
+    fprintf(cases->text, "FAIL %s: %s\n     repeat: ", result->stage.name, result->reason);
+    simulator_print_settings(cases->text, setup->runs);
+    fprintf(cases->text, "attention run ");
+    report_arguments(cases->text, setup);
+    fprintf(cases->text, "%s %s\n", cases->device->simulated ? " DEVICE=sim" : "",
+            result->stage.folder);
+    if (passes_alone(cases->options, cases->device, setup, result->stage.folder))
+        fprintf(cases->text,
+                "     alone it passes: launches before it decide, so repeat this whole "
+                "command\n");
 }
 
 static void count(const Result *result, Tally *tally) {

@@ -110,6 +110,7 @@ int main(int count, char *arguments[]) {
         return STATUS_USAGE;
     }
     if (!options_parse(count - 2, arguments + 2, &options, &error)) return error_exit(&error);
+    options.program = "/proc/self/exe";
     if (command->run != bench_command && !options_one_problem(&options, command->name, &error))
         return error_exit(&error);
     if (options.stage_count == 0) {

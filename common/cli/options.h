@@ -42,6 +42,7 @@ typedef struct Options {
     int regime;                                   /* REGIME of bench, see regimes.h */
     int sustained;                  /* SUSTAINED, seconds of bench; 0: one at a time */
     int block;                      /* BLOCK of timeline */
+    const char *program;            /* this one, to be started again; NULL: it is not attention */
     const char *stages[MAX_STAGES]; /* folders, as given */
     int stage_count;
 } Options;

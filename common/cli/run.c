@@ -24,7 +24,7 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
     Error error;
     Stage stage;
     if (!stage_open(folder, &trial->problem, &stage, &error)) {
-        *result = (Result){.stage = stage, .resources = {-1, -1, -1, -1}};
+        *result = (Result){.stage = stage, .resources = {-1, -1, -1, -1, -1}};
         trial_set_status(result, error.status, error.text);
         return;
     }

@@ -135,6 +135,10 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     if (result->check.pass || !explain) return;
     say_reason(explain, result);
     explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
+    if (result->stage.number > 0)
+        fprintf(explain,
+                "  a race, a missing wait or a bad access shows in: make stage%02d sanitize\n",
+                result->stage.number);
 }
 
 /* ---- Other addresses ------------------------------------------------------------------------- */

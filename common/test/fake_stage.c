@@ -39,6 +39,7 @@ enum {
     BUG_STREAM,          /* uses the default stream, whichever it is given */
     BUG_ERROR,           /* leaves an error behind and returns none */
     BUG_WAITS,           /* waits for the device */
+    BUG_SHAPE,           /* wrong if its first launch had another number of keys */
     BUG_SWALLOWS         /* does not return the error of a launch */
 };
 
@@ -80,6 +81,8 @@ static int launches;
 static void plant(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                   cudaStream_t stream) {
     const size_t elements = (size_t)p->batch * (size_t)p->heads * (size_t)p->seq_q * HEAD_DIM;
+    static int first_keys;
+    if (!first_keys) first_keys = p->seq_kv;
     const size_t kv_elements =
         (size_t)p->batch * (size_t)p->kv_heads * (size_t)p->seq_kv * HEAD_DIM;
     uint16_t *O = t->O;
@@ -97,6 +100,7 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     if (BUG == BUG_FAULT || (BUG == BUG_FAULT_LATER && launches == 3)) fake_fault();
     if (BUG == BUG_HANG || (BUG == BUG_HANG_LATER && launches == 3)) fake_hang();
     if (BUG == BUG_MOVES && launches == 5) O[elements / 2] ^= 1;
+    if (BUG == BUG_SHAPE && p->seq_kv != first_keys) O[0] = 0xffff;
     if (BUG == BUG_LONG && p->seq_kv > 100 && p->heads > p->kv_heads) O[0] = 0xffff;
     if (BUG == BUG_SLOW) sleep(1);
     if (BUG == BUG_STREAM || !stream) fake_default_stream();

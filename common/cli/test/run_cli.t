@@ -9,7 +9,7 @@
 
 build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
     11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input \
-    17_refuses 18_refuses_all ||
+    17_refuses 18_refuses_all 26_shape ||
     { echo "Bail out! the programs do not build"; exit 1; }
 small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
@@ -46,7 +46,8 @@ exits 1 "one key lost in O and LSE" 'O   batch 0 head 0 row 1 column' 'LSE batch
 run attention run "${small[@]}" 06_tail
 exits 1 "the last rows not written" 'rows     64-99     |########|' 'row 64 column 0: expected'
 run attention run "${small[@]}" 07_head
-exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4'
+exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4' \
+    'a race, a missing wait or a bad access shows in: make stage07 sanitize'
 run attention run "${small[@]}" CAUSAL=1 08_mask
 exits 1 "the diagonal masked" 'row 0 column'
 run attention run "${small[@]}" 09_later
@@ -231,11 +232,16 @@ run attention grid "${cell[@]}" INIT=normal 11_launch
 exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
 [ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]
 verdict $? "and lists ten"
+grep -q 'alone it passes' "$work/out"
+verdict $((! $?)) "what fails alone, too, is not said to depend on others"
 steps=()
 for ((i = 1; i <= 49; i++)); do steps+=("grid: case $i of 49"); done
 FAKE_TERMINAL=1 run attention grid "${cell[@]}" INIT=dominant 01_none
 steps "a grid" "${steps[@]}"
 exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
+run attention grid "${cell[@]}" INIT=dominant 26_shape
+exits 1 "grid of a stage that keeps what its first launch had" '49 cases, 42 failed' \
+    'alone it passes: launches before it decide, so repeat this whole command'
 run attention grid "${cell[@]}" INIT=nan 01_none
 exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
 for variant in 0 1; do

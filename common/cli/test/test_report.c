@@ -64,7 +64,7 @@ static void full_object(void) {
         .checked = true,
         .check = {.pass = true, .max_error = 0.5, .tolerance = 0.75, .rms_error = 0.25},
         .checked_rows = 99,
-        .resources = {128, 256, 49152, 0},
+        .resources = {128, 256, 49152, 0, 80},
         .timed = true,
         .times = {.count = 10,
                   .median = 2.0,
@@ -103,7 +103,7 @@ static void empty_object(void) {
                            .checked = true,
                            .check = {.max_error = NAN, .tolerance = 0.5, .rms_error = NAN},
                            .checked_rows = 4,
-                           .resources = {-1, -1, -1, -1}};
+                           .resources = {-1, -1, -1, -1, -1}};
     const Result zeros = {.timed = true, .times = {.median = 1}, .resources = {0}};
     ok(strstr(json_of(&device, &zeros), "\"host_us\":null,") != NULL, "no time of the host");
     ok(strstr(json_of(&device, &zeros), "\"registers\":0,\"threads\":0,\"shared_bytes\":0,"

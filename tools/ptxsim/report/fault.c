@@ -114,8 +114,12 @@ static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
         snprintf(text, size, "which holds no mbarrier any more");
         return;
     }
-    snprintf(text, size, "parity %u; in its phase %u %u of %u arrivals and %d bytes are missing",
-             warp->wait_parity, state.odd, state.pending, state.expected, state.tx);
+    const int at = snprintf(text, size, "parity %u; in its phase %u %u of %u arrivals",
+                            warp->wait_parity, state.odd, state.pending, state.expected);
+    snprintf(text + at, size - (size_t)at,
+             state.tx < 0 ? " are missing, and %d bytes came that nobody expects"
+                          : " and %d bytes are missing",
+             abs(state.tx));
 }
 
 /* What a warp does, without its number. */
