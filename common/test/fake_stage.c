@@ -39,6 +39,7 @@ enum {
     BUG_STREAM,          /* uses the default stream, whichever it is given */
     BUG_ERROR,           /* leaves an error behind and returns none */
     BUG_WAITS,           /* waits for the device */
+    BUG_ZEROS,           /* wrong unless its workspace begins with a zero */
     BUG_SHAPE,           /* wrong if its first launch had another number of keys */
     BUG_SWALLOWS         /* does not return the error of a launch */
 };
@@ -100,6 +101,7 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     if (BUG == BUG_FAULT || (BUG == BUG_FAULT_LATER && launches == 3)) fake_fault();
     if (BUG == BUG_HANG || (BUG == BUG_HANG_LATER && launches == 3)) fake_hang();
     if (BUG == BUG_MOVES && launches == 5) O[elements / 2] ^= 1;
+    if (BUG == BUG_ZEROS && *(char *)workspace) O[0] = 0xffff;
     if (BUG == BUG_SHAPE && p->seq_kv != first_keys) O[0] = 0xffff;
     if (BUG == BUG_LONG && p->seq_kv > 100 && p->heads > p->kv_heads) O[0] = 0xffff;
     if (BUG == BUG_SLOW) sleep(1);
@@ -125,6 +127,7 @@ size_t attention_workspace_bytes(const AttentionProblem *p) {
     return BUG == BUG_WORKSPACE         ? (size_t)1 << 50
            : BUG == BUG_WORKSPACE_GUARD ? 1000
            : BUG == BUG_COUNTER         ? sizeof(int)
+           : BUG == BUG_ZEROS           ? 1000
                                         : 0;
 }
 

@@ -9,7 +9,8 @@
 
 build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
     11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input \
-    17_refuses 18_refuses_all 26_shape ||
+    17_refuses 18_refuses_all 26_shape \
+    27_zeros ||
     { echo "Bail out! the programs do not build"; exit 1; }
 small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
@@ -48,6 +49,11 @@ exits 1 "the last rows not written" 'rows     64-99     |########|' 'row 64 colu
 run attention run "${small[@]}" 07_head
 exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4' \
     'a race, a missing wait or a bad access shows in: make stage07 sanitize'
+grep -q 'in its workspace' "$work/err" "$work/out"
+verdict $((! $?)) "a stage without a workspace relies on none"
+run attention run "${small[@]}" 27_zeros
+exits 1 "a workspace that nobody cleared" '27_zeros: 1 of 51200 elements of O are wrong' \
+    'with zeros in its workspace it is right: it reads what nobody has written there'
 run attention run "${small[@]}" CAUSAL=1 08_mask
 exits 1 "the diagonal masked" 'row 0 column'
 run attention run "${small[@]}" 09_later
