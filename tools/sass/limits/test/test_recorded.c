@@ -74,7 +74,7 @@ static void order(void) {
     is_int(cells.cells, COMBINATIONS, "each of which is another one");
     for (int i = 0; i < cells.cells && i < COMBINATIONS; i++) {
         const Cell want = sorted_cell(i), *got = &cells.cell[i];
-        wrong += strcmp(got->stage, want.stage) || strcmp(got->type, want.type) ||
+        wrong += strcmp(got->stage, want.stage) != 0 || strcmp(got->type, want.type) != 0 ||
                  got->d != want.d || got->causal != want.causal || got->length != want.length ||
                  got->batch != want.batch || got->heads != want.heads;
     }
