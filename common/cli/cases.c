@@ -75,6 +75,13 @@ void cases_try_one(const Device *device, const TrialSetup *setup, const Stage *s
     trial_free(&trial);
 }
 
+/* One try is enough to know what kind of stage it is, and it takes time. */
+static bool is_first_failure(const Cases *cases, const Result *result) {
+    int i = 0;
+    while (strcmp(cases->stages[i].folder, result->stage.folder) != 0) i++;
+    return cases->tallies[i].failed == 1;
+}
+
 void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Result *result) {
     progress_end();
     fprintf(cases->text, "FAIL %s: %s\n     repeat: ", result->stage.name, result->reason);
@@ -83,7 +90,8 @@ void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Resu
     report_arguments(cases->text, setup);
     fprintf(cases->text, "%s %s\n", cases->device->simulated ? " DEVICE=sim" : "",
             result->stage.folder);
-    if (passes_alone(cases->options, cases->device, setup, result->stage.folder))
+    if (is_first_failure(cases, result) &&
+        passes_alone(cases->options, cases->device, setup, result->stage.folder))
         fprintf(cases->text,
                 "     alone it passes: launches before it decide, so repeat this whole "
                 "command\n");
