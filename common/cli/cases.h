@@ -46,8 +46,8 @@ void cases_try_one(const Device *device, const TrialSetup *setup, const Stage *s
 /* True as long as a stage is left and the device works. */
 bool cases_go_on(const Cases *cases);
 
-/* The stage, what was wrong, and the line that repeats it. The case is tried once more alone: it
- * may pass where no other launch came before. */
+/* The stage, what was wrong, and the line that repeats it. A stage's first failure is tried
+ * once more alone: it may pass where no other launch came before. */
 void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Result *result);
 
 /* One line a stage; closes them and returns the exit code. */
