@@ -255,7 +255,7 @@ for variant in 0 1; do
     peaked=(6 1000000)
     for input in sink:12 sink:89 "peaked:${peaked[variant]}" local:20 recency:20 \
         primacy:20 primacy:100; do
-        grep '"seq_kv":\(129\|200\),' "$work/out" |
+        grep '"seq_kv":\(129\|194\),' "$work/out" |
             grep -q "\"init\":\"${input%:*}\",\"strength\":${input#*:},"
         verdict $? "CAUSAL=$variant: the grid has ${input/:/ } over several tiles"
     done
