@@ -20,12 +20,15 @@ static AttentionProblem smallest_problem(const Problem *problem) {
                               .scale = problem->shape.scale};
 }
 
+static bool runs_somewhere(const Stage *stage, const AttentionProblem *smallest) {
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        if (!stage->supports(smallest, capabilities[i])) return true;
+    return false;
+}
+
 static bool refuses_device(const Stage *stage, const Problem *problem, int compute_capability) {
     const AttentionProblem smallest = smallest_problem(problem);
-    bool runs_somewhere = false;
-    for (size_t i = 0; i < CAPABILITIES; i++)
-        runs_somewhere |= !stage->supports(&smallest, capabilities[i]);
-    return runs_somewhere && stage->supports(&smallest, compute_capability);
+    return runs_somewhere(stage, &smallest) && stage->supports(&smallest, compute_capability);
 }
 
 /* 2^26 rows in three ways, which is less than 2^31 blocks in any. Nobody computes them here: a
@@ -56,6 +59,7 @@ static bool accepts_newer(const Stage *stage, const Problem *problem, int ptx_ve
                           Error *error) {
     const AttentionProblem smallest = smallest_problem(problem);
     bool only_this = ptx_version >= 90;
+    if (!runs_somewhere(stage, &smallest)) return true; /* it is not about devices */
     for (size_t i = 0; i < CAPABILITIES; i++)
         only_this &= capabilities[i] <= ptx_version || stage->supports(&smallest, capabilities[i]);
     for (size_t i = 0; i < CAPABILITIES; i++) {

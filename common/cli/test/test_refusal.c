@@ -117,6 +117,8 @@ static void devices_it_is_compiled_for(void) {
        "but not on one more: %s", error.text);
     ok(compiled("90", 100, 100) == STATUS_FAIL && compiled("100", 100, 100) == STATUS_SKIP,
        "what is compiled for another device is left out");
+    ok(compiled("80", 999, 999) == STATUS_FAIL && strstr(error.text, "it refuses this problem"),
+       "who refuses everything refuses the problem: %s", error.text);
     ok(compiled("0", 80, 86) == STATUS_SKIP, "nothing is asked where nobody knows");
 }
 
