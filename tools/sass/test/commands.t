@@ -273,8 +273,6 @@ broken() { # broken TEXT EXIT: and then they are whole again
 }
 echo 64 64 192 >$counts/lengths
 broken "$counts/lengths does not name three lengths, the least first" 1
-echo 0 64 128 >$counts/lengths
-broken "$counts/lengths does not name three lengths, the least first" 1
 echo 64 128 >$counts/lengths
 broken "$counts/lengths does not name three lengths, the least first" 1
 rm $counts/128.txt

@@ -123,17 +123,6 @@ static void test_outside(const Transfer *t, unsigned shape, bool global) {
        global ? "global" : "shared", t->bytes, shapes[shape]);
 }
 
-/* Downwards, with the lanes in reverse: the first byte of global memory in the last round. */
-static void test_before(const Transfer *t) {
-    const uint32_t step = 2752, room = 3 * step - SHARED; /* whole sectors: the pattern fits */
-    for (uint32_t l = 0; l < LANES; l++) device.offset[l] = (LANES - 1 - l) * t->bytes + room;
-    const bool good = run(t, true, SHARED, -(int)step) == LAUNCH_OK;
-    for (uint32_t l = 0; l < LANES; l++) device.offset[l] -= t->bytes;
-    const bool refused = run(t, true, SHARED, -(int)step) == LAUNCH_FAULT;
-    ok(good && refused, "%u bytes, downwards: before the beginning is refused in the last round",
-       t->bytes);
-}
-
 /* ---- Several loads at the same addresses, but for their offsets ------------------------------ */
 
 enum { SHARED_BEGIN = 1024, WORDS = SHARED / 4, ROUND_STEP = 20 };
@@ -265,8 +254,7 @@ int main(void) {
     test_second_cost();
     test_pieces();
     test_second_refused();
-    for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++) {
-        test_before(&transfers[i]);
+    for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++)
         for (unsigned shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
             for (int global = 0; global < 2; global++) {
                 test_values(&transfers[i], shape, global);
@@ -274,6 +262,5 @@ int main(void) {
             }
             test_unwritten(&transfers[i], shape);
         }
-    }
     return done_testing();
 }

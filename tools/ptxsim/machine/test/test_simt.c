@@ -121,32 +121,7 @@ static const char call_text[] =
              "call.uni (c), twice_from, (a, b);\nld.param.b32 r2, [c];\n}\n"
              "add.u32 r2, r2, 1;\nst.global.u32 [rd1], r2;\nret;\n}\n";
 
-/* A jump by a table, in a function and before and after it in the kernel: each has its own. */
-static uint32_t tabled(uint32_t tid, uint32_t value) {
-    static const uint32_t add[] = {1, 2, 2, 1}, then[] = {70, 50, 50, 70};
-    return value + add[tid & 3] + then[tid & 3] + (tid & 1 ? 300 : 400);
-}
-
-static const char table_call_text[] =
-    PTX_HEAD ".func (.param .b32 result) later(.param .b32 x, .param .b32 y)\n{\n.reg .b32 r<3>;\n"
-             "ld.param.b32 r0, [x];\nld.param.b32 r1, [y];\n"
-             "FIRST: .branchtargets SEVENTY, FIFTY, FIFTY, SEVENTY;\nbrx.idx r1, FIRST;\n"
-             "FIFTY: add.u32 r0, r0, 50;\nst.param.b32 [result], r0;\nret;\n"
-             "SEVENTY: add.u32 r0, r0, 70;\nst.param.b32 [result], r0;\nret;\n}\n"
-             ".visible .entry k(.param .u64 data)\n{\n"
-             ".reg .b32 r<9>;\n.reg .b64 rd<9>;\nmov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"
-             "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\nand.b32 r3, r0, 3;\n"
-             "OWN: .branchtargets ONE, TWO, TWO, ONE;\nbrx.idx r3, OWN;\n"
-             "ONE: add.u32 r1, r1, 1;\nbra MEET;\nTWO: add.u32 r1, r1, 2;\nMEET:\n"
-             "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 c;\n"
-             "st.param.b32 [a], r1;\nst.param.b32 [b], r3;\n"
-             "call.uni (c), later, (a, b);\nld.param.b32 r2, [c];\n}\n"
-             "and.b32 r3, r0, 1;\nLAST: .branchtargets EVEN, ODD;\nbrx.idx r3, LAST;\n"
-             "EVEN: add.u32 r2, r2, 400;\nbra END;\nODD: add.u32 r2, r2, 300;\n"
-             "END: st.global.u32 [rd1], r2;\nret;\n}\n";
-
 static void test_calls(void) {
-    check("jumps by tables in a function and around it", table_call_text, tabled);
     check("a call whose lanes return from different places", call_text, called);
 }
 
