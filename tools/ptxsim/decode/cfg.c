@@ -33,37 +33,32 @@ static void find_blocks(Graph *g) {
     }
 }
 
-static void add_successor(Graph *g, int from, int to) {
+static void add_number(Graph *g, int **list, int *count, int number) {
+    *list = arena_grow(&g->arena, *list, (size_t)*count, sizeof **list);
+    (*list)[(*count)++] = number;
+}
+
+/* An arrow, once, at both of its ends. */
+static void add_arrow(Graph *g, int from, int to) {
     BasicBlock *b = &g->block[from];
     for (int i = 0; i < b->successors; i++)
         if (b->successor[i] == to) return;
-    b->successor = arena_grow(&g->arena, b->successor, (size_t)b->successors, sizeof(int));
-    b->successor[b->successors++] = to;
+    add_number(g, &b->successor, &b->successors, to);
+    add_number(g, &g->predecessor[to], &g->predecessors[to], from);
 }
 
 static void add_arrows(Graph *g) {
     const int exit = g->blocks;
-    for (int i = 0; i < g->blocks; i++) {
-        const Op *last = &g->kernel->op[g->block[i].end - 1];
-        if (last->run == run_branch) add_successor(g, i, g->block_of[last->target]);
-        if (last->run == run_exit) add_successor(g, i, exit);
-        for (int t = 0; last->table && t < last->table->targets; t++)
-            add_successor(g, i, g->block_of[last->table->target[t]]);
-        if (!ends_block(last) || last->guard >= 0) add_successor(g, i, i + 1);
-    }
-}
-
-static void add_predecessors(Graph *g) {
     const size_t count = (size_t)g->blocks + 1;
     g->predecessor = arena_alloc(&g->arena, count * sizeof *g->predecessor);
     g->predecessors = arena_alloc(&g->arena, count * sizeof *g->predecessors);
     for (int i = 0; i < g->blocks; i++) {
-        for (int s = 0; s < g->block[i].successors; s++) {
-            const int to = g->block[i].successor[s];
-            g->predecessor[to] =
-                arena_grow(&g->arena, g->predecessor[to], (size_t)g->predecessors[to], sizeof(int));
-            g->predecessor[to][g->predecessors[to]++] = i;
-        }
+        const Op *last = &g->kernel->op[g->block[i].end - 1];
+        if (last->run == run_branch) add_arrow(g, i, g->block_of[last->target]);
+        if (last->run == run_exit) add_arrow(g, i, exit);
+        for (int t = 0; last->table && t < last->table->targets; t++)
+            add_arrow(g, i, g->block_of[last->table->target[t]]);
+        if (!ends_block(last) || last->guard >= 0) add_arrow(g, i, i + 1);
     }
 }
 
@@ -129,7 +124,6 @@ Graph cfg_build(const Kernel *kernel) {
     Graph g = {.kernel = kernel};
     find_blocks(&g);
     add_arrows(&g);
-    add_predecessors(&g);
     number_blocks(&g);
     find_post_dominators(&g);
     return g;
