@@ -47,9 +47,6 @@ void async_begin(Block *block) {
     for (int i = 0; i < block->warps; i++) {
         Warp *warp = &block->warp[i];
         warp->copies->count = warp->bulk->count = warp->wgmma->count = 0;
-        memset(warp->copies->groups, 0, sizeof warp->copies->groups);
-        memset(warp->bulk->groups, 0, sizeof warp->bulk->groups);
-        warp->wgmma->groups = 0;
         warp->wgmma->fenced = false;
         memset(warp->wgmma->in_flight, 0, flags(block));
     }

@@ -77,7 +77,7 @@ void *flight_room(Warp *warp, void *array, int count, int *capacity, size_t byte
 bool async_new(Warp *warp);
 void async_free(Warp *warp);
 
-/* A new block begins: nothing is in flight. */
+/* A new block begins: nothing is in flight. The numbers of groups go on. */
 void async_begin(Block *block);
 
 /* Notes whether the results of a wgmma are in flight, and faults if the operation touches a
