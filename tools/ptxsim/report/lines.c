@@ -123,8 +123,9 @@ unsigned source_line_notes(const LineCounts *counts, char text[LINE_NOTES][LINE_
 bool source_line_shown(const SourceLines *lines, size_t number) {
     size_t first = number > CONTEXT ? number - CONTEXT : 1;
     size_t last = number + CONTEXT < lines->lines ? number + CONTEXT : lines->lines;
+    if (!lines->text) return lines->counts[number].executions > 0;
     for (size_t n = first; n <= last; n++)
-        if (lines->counts[n].executions) return lines->text || n == number;
+        if (lines->counts[n].executions) return true;
     return false;
 }
 

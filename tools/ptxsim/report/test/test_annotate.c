@@ -9,6 +9,7 @@
 #include "report/annotate.h"
 #include "report/lines.h"
 #include "report/test/sample_counts.h"
+#include "test/allocator.h"
 #include "test/tap.h"
 
 static const char source[] = "// line 1\n"
@@ -40,6 +41,26 @@ static void has(const char *text, const char *part) {
 
 static void has_not(const char *text, const char *part) {
     if (!ok(strstr(text, part) == NULL, "does not have \"%s\"", part)) printf("# %s\n", text);
+}
+
+/* All memory of the lines is given back, also where an allocation is refused. */
+static void test_memory(void) {
+#if ALLOCATOR_COUNTS
+    enum { SOME = 6 };
+    for (size_t file = 0; file < 2; file++) {
+        const long before = atomic_load(&held);
+        bool kept = false;
+        for (long which = -1; which < SOME; which++) {
+            SourceLines lines;
+            refuse(which);
+            const bool opened = source_lines_open(&sample, file, &lines);
+            refuse(-1);
+            if (opened) source_lines_close(&lines);
+            kept |= atomic_load(&held) != before;
+        }
+        ok(!kept, "the memory of a file's lines is given back");
+    }
+#endif
 }
 
 static void test_lines(void) {
@@ -114,6 +135,51 @@ static const char *shown_by_terminal(unsigned short columns) {
     return text;
 }
 
+/* 25 executions of 32 lanes: a share is shown if it does not round to all of them. */
+static void test_active(void) {
+    static const struct {
+        uint64_t lanes;
+        const char *shown;
+    } cases[] = {{800, "         25     "}, {796, "         25     "}, {795, "         25  99%"}};
+    for (int i = 0; i < 3; i++) {
+        const InstructionInfo info = {CLASS_INTEGER, 1, 2, "add.s32"};
+        const InstructionCount count = {.executions = 25, .lanes = cases[i].lanes};
+        KernelCounts kernel = sample_kernel;
+        kernel.instructions = 1, kernel.info = &info, kernel.count = &count;
+        const CountsSnapshot counts = {1, &kernel, 2, sample_files};
+        char text[1 << 12];
+        FILE *file = tmpfile();
+        annotate_text(&counts, file);
+        rewind(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        has(text, cases[i].shown);
+    }
+}
+
+/* Of four executions, or ten, one is of line 1. */
+static void test_heat(void) {
+    static const InstructionInfo info[] = {{CLASS_INTEGER, 1, 1, "add.s32"},
+                                           {CLASS_INTEGER, 1, 2, "add.s32"}};
+    static const char *const shown[2][2] = {{"0.850)\">25.0 %", "0.850)\">75.0 %"},
+                                            {"0.400)\">10.0 %", "0.850)\">90.0 %"}};
+    for (int i = 0; i < 2; i++) {
+        const InstructionCount count[] = {{.executions = 1, .lanes = 32},
+                                          {.executions = i ? 9 : 3, .lanes = 32}};
+        KernelCounts kernel = sample_kernel;
+        kernel.instructions = 2, kernel.info = info, kernel.count = count;
+        const CountsSnapshot counts = {1, &kernel, 2, sample_files};
+        char text[1 << 14];
+        FILE *file = tmpfile();
+        annotate_html(&counts, file);
+        rewind(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        has(text, shown[i][0]);
+        has(text, shown[i][1]);
+    }
+}
+
 static void test_terminal(void) {
     const char *narrow = shown_by_terminal(100);
     if (!narrow) {
@@ -148,8 +214,11 @@ int main(void) {
         return 1;
     close(descriptor);
     sample_files[0] = path;
+    test_memory();
     test_lines();
     test_text();
+    test_active();
+    test_heat();
     test_terminal();
     test_html();
     unlink(path);
