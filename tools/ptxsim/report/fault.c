@@ -10,11 +10,15 @@
 #include "report/source_file.h"
 
 /* A report grows in the block's buffer; what does not fit is left out. */
-__attribute__((format(printf, 2, 3))) static void say(Block *block, const char *format, ...) {
+static void say_list(Block *block, const char *format, va_list arguments) {
     const size_t used = strlen(block->report);
+    vsnprintf(block->report + used, sizeof block->report - used, format, arguments);
+}
+
+__attribute__((format(printf, 2, 3))) static void say(Block *block, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(block->report + used, sizeof block->report - used, format, arguments);
+    say_list(block, format, arguments);
     va_end(arguments);
 }
 
@@ -75,8 +79,7 @@ _Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
     block->report[0] = 0;
     say(block, "ptxsim: ");
     va_start(arguments, format);
-    vsnprintf(block->report + strlen(block->report), sizeof block->report - strlen(block->report),
-              format, arguments);
+    say_list(block, format, arguments);
     va_end(arguments);
     say(block, "\n");
     say_thread(block, warp, lane);
