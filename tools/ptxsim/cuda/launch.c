@@ -223,11 +223,13 @@ static void note_totals(Launch *launch) {
 }
 
 LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const argument[]) {
-    Launch launch = {.kernel = kernel, .shape = shape, .settings = read_settings()};
+    Launch launch = {.kernel = kernel,
+                     .shape = shape,
+                     .settings = read_settings(),
+                     .lock = PTHREAD_MUTEX_INITIALIZER};
     launch.blocks = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
     launch.fault_place = UINT64_MAX;
     launch.started = now();
-    pthread_mutex_init(&launch.lock, NULL);
     copy_arguments(kernel, argument);
     memory_clear_marks();
     launch.record = recorder_begin(kernel, shape->grid, shape->threads, launch.blocks);
@@ -235,7 +237,6 @@ LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const ar
     note_totals(&launch);
     record_fault(&launch);
     recorder_end(launch.record);
-    pthread_mutex_destroy(&launch.lock);
     fputs(launch.report, stderr);
     return launch.status;
 }

@@ -52,6 +52,5 @@ int special_find(Text name, unsigned *bytes) {
         *bytes = names[i].bytes;
         return names[i].special;
     }
-    *bytes = 4;
     return -1;
 }

@@ -26,7 +26,7 @@ typedef enum Special {
     ONE,
 } Special;
 
-/* The index of a special register's name, -1: unknown; its bytes. */
+/* The index of a special register's name, -1: unknown; else also its bytes. */
 int special_find(Text name, unsigned *bytes);
 
 #endif

@@ -58,8 +58,7 @@ static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
     if (op->type.kind == 'f' && op->bytes == 4)
         return bits_of(float_of((uint32_t)old) + float_of((uint32_t)b));
     if (op->type.kind == 'f') return bits_of_double(double_of(old) + double_of(b));
-    if (op->bytes == 2) return half_sum(op, old, b);
-    return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16;
+    return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16; /* or 0 + 0 */
 }
 
 static uint64_t lane_value(const Warp *warp, const Op *op, int r, unsigned l) {

@@ -179,7 +179,6 @@ static bool decode_transfer(Decoder *d, bool stores) {
     const int first = stores ? 1 : 0, second = stores ? 0 : 1, size = tensor ? -1 : 2;
     const int mbarrier = stores ? -1 : tensor ? 2 : 3;
     const int operands = 2 + !tensor + !stores + hinted;
-    if (d->in->operands != operands) return false;
     op->mode = stores;
     use_nth_address(d, first, &op->offset);
     const uint8_t width = op->address_width;

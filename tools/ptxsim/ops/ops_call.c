@@ -55,7 +55,7 @@ static Conversion parse_conversion(const char *format) {
 /* The largest number in the flags: a width or a precision. */
 static long widest(const char *flags, int length) {
     long most = 0;
-    for (const char *at = flags + 1; at < flags + length; at++) {
+    for (const char *at = flags; at < flags + length; at++) {
         const long number = *at >= '0' && *at <= '9' ? strtol(at, NULL, 10) : 0;
         most = number > most ? number : most;
     }

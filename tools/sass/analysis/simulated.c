@@ -42,7 +42,7 @@ static bool is_of_another(const char *line, const char *variant) {
     const char *end = line + strcspn(line, ":#\n");
     char word[64];
     if (*end != ':') return false;
-    for (const char *at = next_word(line, word); at <= end && *word; at = next_word(at, word))
+    for (const char *at = next_word(line, word); at <= end; at = next_word(at, word))
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             if (strcmp(word, parts[i]) == 0 && !has(variant, word)) return true;
     return false;

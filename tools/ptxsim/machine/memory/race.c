@@ -92,7 +92,7 @@ Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule) 
     race->base = base;
     race->warps = warps;
     race->shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
-    race->cells = ((bytes + granule - 1) >> race->shift) + 1;
+    race->cells = (bytes >> race->shift) + 1;
     bool ok = (race->write = calloc(race->cells, sizeof(Epoch))) != NULL;
     for (unsigned kind = 0; kind < READER_KINDS; kind++) {
         ok = ok && (race->readers[kind] = calloc(race->cells, sizeof(uint32_t)));
