@@ -49,11 +49,13 @@ static unsigned moved(const Memory *memory) {
 
 int main(void) {
     Memory usual, other;
-    int sums = 0;
+    int sums = 0, turned = 0;
     ok(run(arrivals, 0, &usual) && each_arrived_once(&usual) && moved(&usual) == 0,
        "the usual order is that of the numbers");
     ok(run(arrivals, 1, &other) && moved(&other) == 7,
        "SIM_ORDER=1 turns blocks, warps and lanes round");
+    for (int i = 0; i < ALL; i++) turned += other.arrival[i] == (uint32_t)(ALL - 1 - i);
+    is_int(turned, ALL, "so that the last one is the first");
     for (int order = 1; order < ORDERS; order++)
         ok(run(arrivals, order, &other) && each_arrived_once(&other) &&
                memcmp(&usual, &other, sizeof usual) != 0,

@@ -55,6 +55,9 @@ int main(void) {
     simulator_vary(1);
     ok(shows(1, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused SIM_ASYNC=early SIM_ORDER=1 "),
        "the second: another order");
+    simulator_vary(2);
+    ok(shows(1, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused SIM_ASYNC=late SIM_ORDER=2 "),
+       "the third: late again");
     ok(shows(2, "SIM_MULTIPROCESSORS=16 SIM_FMA=fused "),
        "several runs: not what changes between them");
     return done_testing();

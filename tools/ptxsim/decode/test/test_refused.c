@@ -87,6 +87,9 @@ static const char other_shape[] = "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16
 static const char three_sums[] = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
                                  "{a, b, c}, {a, b, c, d}, {a, b}, {a, b, c, d}";
 
+static const char box_load[] = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::"
+                               "complete_tx::bytes [room], [p, {a, b}], [room]";
+
 static const char *const instructions[] = {
     "add.u32 a, b, c",
     "add.cc.u32 a, b, c",
@@ -174,6 +177,11 @@ static const char *const instructions[] = {
     "cp.async.commit_group",
     "cp.async.wait_group 1",
     "cp.async.wait_all",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], [p], 16, [room]",
+    "cp.async.bulk.global.shared::cta.bulk_group [p], [room], 16",
+    box_load,
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [p, {a, b}], [room]",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {a, b, c, d}, p, q, 1, 1, 1, 0, 0",
     "cp.async.bulk.commit_group",
     "cp.async.bulk.wait_group.read 1",
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a, b, c, d}, [room]",
@@ -241,6 +249,10 @@ static const char *const wrong[] = {
     mixed_types,
     other_shape,
     three_sums,
+    "wgmma.mma_async.sync.aligned.m64n8k16.s32.f16.f16 {a, b, c, d}, p, q, 1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.bf16 {a, b, c, d}, p, q, 1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 {a, b}, p, q, 1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {a, b, c, d}, p, q, 1, 1, 1, 0, 0",
     "cp.async.ca.shared.global [room], [p], 12",
     "cp.async.ca.global.shared [p], [room], 8",
     "bar.sync",

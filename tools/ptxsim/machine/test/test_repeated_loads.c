@@ -236,6 +236,24 @@ static void test_second_refused(void) {
     }
 }
 
+/* Lanes that go downwards from the first: in the last round the last of them is at the beginning of
+ * the memory, or before it. */
+static void test_downwards(void) {
+    static const char load[] = "ld.global.u32 %r7, [%d6];\n";
+    static const char store[] = "st.global.u32 [%d6], %r1;\n";
+    for (int i = 0; i < 2; i++) {
+        LaunchStatus status[2];
+        for (int more = 0; more < 2; more++) {
+            fill_addresses();
+            for (uint32_t l = 0; l < LANES; l++) /* the offsets themselves are at the beginning */
+                device.offset[l] = 4 * (LANES - 1 - l) + 3 * 32 - 4 * (uint32_t)more;
+            status[more] = run_body(i ? store : load, SHARED, -32);
+        }
+        ok(status[0] == LAUNCH_OK && status[1] == LAUNCH_FAULT,
+           "a %s of lanes downwards: the last lane before the beginning", i ? "store" : "load");
+    }
+}
+
 /* A row from the middle of a sector costs a sector more, with the same register or another. */
 static void test_second_cost(void) {
     PtxRun run[2];
@@ -254,6 +272,7 @@ int main(void) {
     test_second_cost();
     test_pieces();
     test_second_refused();
+    test_downwards();
     for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++)
         for (unsigned shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
             for (int global = 0; global < 2; global++) {

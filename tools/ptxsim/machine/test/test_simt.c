@@ -91,10 +91,21 @@ static const char guarded_text[] =
          "@p add.u32 r3, r0, r0;\nadd.u32 r1, r1, r3;\n"
          "@!p bra KEEP;\nst.global.u32 [rd1], r1;\nKEEP: ret;\n}\n";
 
+/* Lanes that part and never meet: those of each side end on their own. */
+static uint32_t apart(uint32_t tid, uint32_t value) { return tid % 4 < 2 ? value + 5 : value + 9; }
+
+static const char apart_text[] =
+    HEAD "and.b32 r2, r0, 2;\nsetp.ne.u32 p, r2, 0;\nand.b32 r3, r0, 1;\n"
+         "setp.ne.u32 q, r3, 0;\n@p bra NINE;\n@q bra FIVE;\n"
+         "atom.global.add.u32 r4, [rd1], 5;\nexit;\n"
+         "FIVE: atom.global.add.u32 r4, [rd1], 5;\nexit;\n"
+         "NINE: atom.global.add.u32 r4, [rd1], 9;\nexit;\n}\n";
+
 static void test_branches(void) {
     check("nested branches meet again", nested_text, nested);
     check("lanes leave a loop one after another", collatz_text, collatz);
     check("lanes that return early are out, the others go on", early_text, early);
+    check("lanes that part for good", apart_text, apart);
     check("an indexed branch", switch_text, switched);
     check("a guard keeps the registers of the other lanes", guarded_text, guarded);
     is_int((long long)run(nested_text).divergent, 4, "two divergent branches in each of two warps");
@@ -121,8 +132,39 @@ static const char call_text[] =
              "call.uni (c), twice_from, (a, b);\nld.param.b32 r2, [c];\n}\n"
              "add.u32 r2, r2, 1;\nst.global.u32 [rd1], r2;\nret;\n}\n";
 
+/* Three tables: the kernel's, and two of a function that is called twice. */
+static uint32_t by_tables(uint32_t tid, uint32_t value) {
+    static const uint32_t outer[] = {1, 2}, first[] = {10, 20}, second[] = {300, 200, 100};
+    value += outer[tid & 1];
+    for (int i = 0; i < 2; i++) value += first[tid >> 1 & 1] + second[tid % 3];
+    return value;
+}
+
+static const char tables_text[] =
+    PTX_HEAD ".func (.param .b32 result) add(.param .b32 x, .param .b32 y)\n{\n"
+             ".reg .b32 r<4>;\n.reg .b64 w;\nld.param.b32 r0, [x];\nld.param.b32 r1, [y];\n"
+             "shr.u32 r2, r1, 1;\nand.b32 r2, r2, 1;\nFIRST: .branchtargets TEN, TWENTY;\n"
+             "brx.idx r2, FIRST;\nTEN: add.u32 r0, r0, 10;\nbra MORE;\n"
+             "TWENTY: add.u32 r0, r0, 20;\n"
+             "MORE: rem.u32 r2, r1, 3;\nSECOND: .branchtargets A, B, C;\nbrx.idx r2, SECOND;\n"
+             "A: add.u32 r0, r0, 100;\nB: add.u32 r0, r0, 100;\nC: add.u32 r0, r0, 100;\n"
+             "mov.b64 w, {r0, r1};\nmov.b64 {r3, r2}, w;\nst.param.b32 [result], r3;\nret;\n}\n"
+             ".visible .entry k(.param .u64 data)\n{\n"
+             ".reg .b32 r<9>;\n.reg .b64 rd<9>;\nmov.u32 r0, %tid.x;\nld.param.u64 rd0, [data];\n"
+             "mad.wide.u32 rd1, r0, 4, rd0;\nld.global.u32 r1, [rd1];\nand.b32 r2, r0, 1;\n"
+             "OUTER: .branchtargets ONE, TWO;\nbrx.idx r2, OUTER;\n"
+             "TWO: add.u32 r1, r1, 1;\nONE: add.u32 r1, r1, 1;\n"
+             "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 c;\n"
+             "st.param.b32 [a], r1;\nst.param.b32 [b], r0;\n"
+             "call.uni (c), add, (a, b);\nld.param.b32 r1, [c];\n}\n"
+             "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 c;\n"
+             "st.param.b32 [a], r1;\nst.param.b32 [b], r0;\n"
+             "call.uni (c), add, (a, b);\nld.param.b32 r1, [c];\n}\n"
+             "st.global.u32 [rd1], r1;\nret;\n}\n";
+
 static void test_calls(void) {
     check("a call whose lanes return from different places", call_text, called);
+    check("indexed branches of a kernel and of what it calls", tables_text, by_tables);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

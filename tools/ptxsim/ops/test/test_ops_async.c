@@ -232,6 +232,7 @@ static void test_hand_over(const char *order) {
 /* ---- cp.async.bulk --------------------------------------------------------------------------- */
 
 #define WAIT "WAIT: mbarrier.try_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT;\n"
+#define TEST "WAIT: mbarrier.test_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT;\n"
 #define BEGIN                                                                \
     "setp.ne.u32 g, t, 0; @g bra BEGUN; mbarrier.init.shared.b64 [bar], 1; " \
     "fence.mbarrier_init.release.cluster; BEGUN: bar.sync 0; "               \
@@ -255,16 +256,16 @@ static void test_bulk(const char *order) {
         "cp.async.bulk.global.shared::cta.bulk_group [q+256], [s+256], 256; "
         "cp.async.bulk.commit_group; cp.async.bulk.wait_group 1; cp.async.bulk.wait_group 0",
     };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) { /* who tests gets it as who waits does */
         uint32_t data[256] = {0};
         char text[4000];
         for (uint32_t k = 0; k < 128; k++) data[k] = 7 * k + 1;
         snprintf(text, sizeof text,
                  "%s" BEGIN "mov.b64 y, 0; mbarrier.arrive.expect_tx.shared.b64 x, [bar], 512; "
-                 "%s;\n" WAIT "mad.lo.u32 w, t, 4, s; ld.shared.u32 v0, [w]; "
+                 "%s;\n%smad.lo.u32 w, t, 4, s; ld.shared.u32 v0, [w]; "
                  "add.u32 v0, v0, 1; bar.sync 0; st.shared.u32 [w], v0; fence.proxy.async; "
                  "bar.sync 0; @g bra END; mov.b64 y, 0; add.u64 q, p, 512; %s;\nEND: ret;\n}\n",
-                 HEAD, loads[i], stores[i]);
+                 HEAD, loads[i % 3], i < 3 ? WAIT : TEST, stores[i % 3]);
         const PtxRun run = run_ptx(text, 128, data, sizeof data);
         int wrong = 0;
         for (uint32_t k = 0; k < 128; k++) wrong += data[128 + k] != 7 * k + 2;

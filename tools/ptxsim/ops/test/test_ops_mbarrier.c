@@ -30,6 +30,12 @@ static const Program programs[] = {
     {"bar.sync 0; @first mbarrier.arrive.shared.b64 _, [bar]; "
      "@second mbarrier.arrive.shared.b64 _, [bar];",
      "two arrivals", true},
+    {"bar.sync 0; @first mbarrier.arrive.shared.b64 _, [bar]; @second mbarrier.inval.shared.b64 "
+     "[bar];",
+     "the end beside an arrival", false},
+    {"bar.sync 0; @first mbarrier.arrive.shared.b64 _, [bar]; @second mbarrier.init.shared.b64 "
+     "[bar], 2;",
+     "another beginning beside an arrival", false},
 };
 
 int main(void) {

@@ -242,6 +242,12 @@ static void test_addresses(void) {
              ".reg .b64 q, r; ld.param.s32 q, [data+4]; ld.param.u32 r, [data]; shl.b64 q, q, "
              "32; or.b64 q, q, r; ld.param.u64 r, [data]; sub.u64 q, q, r; add.u64 d, a, q",
              "8=8", same_value, NULL);
+    try_text("",
+             ".reg .b64 q, r; .reg .b16 h<4>; ld.param.u16 h3, [data+6]; ld.param.u16 h2, "
+             "[data+4]; ld.param.u16 h1, [data+2]; ld.param.u16 h0, [data]; "
+             "mov.b64 q, {h0, h1, h2, h3}; ld.param.u64 r, [data]; sub.u64 q, q, r; "
+             "add.u64 d, a, q",
+             "8=8", same_value, NULL);
 }
 
 /* isspacep of a generic address: bit i of d is for the i-th space */

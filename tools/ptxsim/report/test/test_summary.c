@@ -1,6 +1,7 @@
 /* The report and the harness's sums from a snapshot. Catches: a class added to the wrong sum,
  * cp.async counted on one side only, a ratio upside down, numbers formatted wrongly. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/format.h"
 #include "report/summary.h"
@@ -27,10 +28,10 @@ static void test_sum(void) {
 }
 
 /* What counts_report prints. */
-static char *report_text(void) {
+static char *report_text(const CountsSnapshot *counts) {
     static char text[1 << 14];
     FILE *file = tmpfile();
-    counts_report(&sample, file);
+    counts_report(counts, file);
     rewind(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
@@ -42,7 +43,7 @@ static void has(const char *text, const char *part) {
 }
 
 static void test_text(void) {
-    const char *text = report_text();
+    const char *text = report_text(&sample);
     has(text, "PTX-level");
     has(text, "  8 blocks of 128 threads (grid 2 x 4 x 1), 32.00 KiB of shared memory");
     has(text, "1,000,000         32,000,000   100 % 100.0 %");
@@ -54,6 +55,19 @@ static void test_text(void) {
     ok(strstr(text, "stmatrix") == NULL, "and leaves out what did not happen");
 }
 
+/* A kernel in three dimensions that ran twice. */
+static void test_heading(void) {
+    KernelCounts kernel = sample_kernel;
+    kernel.launches = 2;
+    memcpy(kernel.grid, (uint32_t[]){3, 5, 7}, sizeof kernel.grid);
+    memcpy(kernel.block, (uint32_t[]){2, 11, 13}, sizeof kernel.block);
+    kernel.instructions = 1; /* no memory */
+    const CountsSnapshot counts = {1, &kernel, 2, sample_files};
+    ok(!strstr(report_text(&counts), "requested"), "what moves nothing says nothing of it");
+    has(report_text(&counts),
+        "  8 blocks of 286 threads (grid 3 x 5 x 7) in 2 launches, 32.00 KiB of shared memory");
+}
+
 static void test_formats(void) {
     char text[FORMAT_SIZE];
     is_text(format_grouped(0, text), "0", "0");
@@ -63,11 +77,15 @@ static void test_formats(void) {
     is_text(format_bytes(1023, text), "1023 B", "1023 bytes");
     is_text(format_bytes(1024, text), "1.00 KiB", "1024 bytes");
     is_text(format_bytes(3407872, text), "3.25 MiB", "3.25 MiB");
+    is_text(format_bytes(1ull << 30, text), "1.00 GiB", "2^30 bytes");
+    is_text(format_bytes(1ull << 40, text), "1.00 TiB", "2^40 bytes");
+    is_text(format_bytes(1ull << 53, text), "8192.00 TiB", "there is no larger unit");
 }
 
 int main(void) {
     test_sum();
     test_text();
+    test_heading();
     test_formats();
     return done_testing();
 }
