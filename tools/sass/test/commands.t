@@ -112,6 +112,7 @@ says_that() {
 # ---- What is in the machine code -----------------------------------------------------------------
 prints count 0 count $rows $mma
 prints count 0 count BATCH=x HEADS=x NKV=x $rows $mma # keys that it has no use for
+prints count 0 count CLEANX=no PTX0=2 LINES=0 FORMATS=xml BB=0 HH=0 NN=0 $rows $mma # unknown keys
 prints count_markdown 0 count FORMAT=markdown $rows $mma
 prints count_json 0 count FORMAT=json 02_mma.cubin $rows
 prints show 0 show $rows 02_mma.cubin
@@ -257,6 +258,10 @@ for ((length = 2240; length > 0; length -= 64)); do
     cell 02_mma $length false 1 && cell 02_mma $length false 2
 done >lengths/many.jsonl
 prints errors_lengths 0 errors "${limits[@]}" RESULTS=lengths $full
+# The length of the second file is before that of the first.
+cell 02_mma 4096 true 1 >lengths/many.jsonl
+cell 02_mma 512 false 1 >>lengths/many.jsonl
+prints errors_shorter 0 errors "${limits[@]}" RESULTS=lengths $mma $full
 limits=("${alone[@]}")
 prints errors_alone 0 errors "${limits[@]}" B=2 H=8 N=2048 $mma $full
 prints errors_alone_json 0 errors "${limits[@]}" FORMAT=json $full
@@ -271,10 +276,10 @@ broken() { # broken TEXT EXIT: and then they are whole again
     says_that "$1" "$2" limits "${limits[@]}" $mma
     cp "$corpus"/stages/02_mma/counted/* $counts
 }
-echo 64 64 192 >$counts/lengths
-broken "$counts/lengths does not name three lengths, the least first" 1
-echo 64 128 >$counts/lengths
-broken "$counts/lengths does not name three lengths, the least first" 1
+for lengths in "64 64 192" "64 192 192" "192 128 64" "0 64 128" "-64 64 128" "64 128"; do
+    echo "$lengths" >$counts/lengths
+    broken "$counts/lengths does not name three lengths, the least first" 1
+done
 rm $counts/128.txt
 broken "$counts/128.txt cannot be read: No such file or directory" 64
 echo '{}' >$counts/second.json
@@ -283,6 +288,8 @@ sed -i 's/"kernel":"prepare"/"kernel":"repair"/' $counts/192.json
 broken "02_mma launches other kernels for other lengths" 2
 sed -i 's/"grid":\[6,2,1\]/"grid":[7,2,1]/' $counts/192.json
 broken "02_mma: the lengths that were simulated are no multiples of its tiles" 2
+sed -i '0,/^\["shl.b32/{/^\["shl.b32/d}' $counts/192.json
+broken "02_mma launches other kernels for other lengths" 2
 sed -i 's/\["ex2/["ex3/' $counts/64.json
 broken "02_mma: the PTX of kernel prepare is not what the simulator counted" 2
 mv build/sm_80/02_mma/ptx ptx

@@ -41,7 +41,8 @@ static const char record[] =
     "[40,1280,0,0,0,0,0,0],[4,128,0,0,0,0,0,0],[4,128,0,4,64,16,0,0],[4,128,0,0,0,0,0,0],"
     "[0,0,0,0,0,0,0,0]],"
     "\"footprints\":[{\"space\":\"global\",\"units\":16,\"sectors\":[0,8,16,24,32,40,48,56,64,"
-    "72,80,88,96,104,112,120]},{\"space\":\"shared\",\"units\":16,\"sectors\":[0]}]}]}";
+    "72,80,88,96,104,112,120]},{\"space\":\"global\",\"units\":16,\"sectors\":[0,8,16,24,32,40,48,"
+    "56,64,72,80,88,96,104,112,120]},{\"space\":\"shared\",\"units\":16,\"sectors\":[0]}]}]}";
 static const char report[] = "01\nheading\n\nk\n  2 blocks\n"
                              "  global memory, read   1.00 KiB requested, 512 B distinct: each 2\n"
                              "  global memory, written  9 B requested, 2.50 MiB distinct: each\n"
@@ -88,6 +89,7 @@ static void test_matching(void) {
     is_int(lines.operation[13], 4, "an instruction of two lines");
     is_int(lines.operation[14], 4, "on both of them");
     is_int(lines.operation[7], -1, "a line without an instruction");
+    is_int(lines.operation[lines.lines], -1, "the last line");
     ok(!matching_find(ptx, "kernel", &run.launch[0], &other), "a kernel that is not in the PTX");
     run.launch[0].operations -= 2;
     ok(!matching_find(ptx, "k", &run.launch[0], &other), "a record with fewer operations");
@@ -160,6 +162,25 @@ static void test_decides(void) {
     is_near(executions.of[0], 40, 0, "what decides is asked alone");
     is_near(executions.of[4], 4, 0, "where nothing does, all are");
     is_int(executions.unmatched, -1, "nothing disagrees that decides");
+    free_code();
+}
+
+/* Of two counts that as many instructions have the larger one is taken, but not before the one that
+ * most have. */
+static void test_vote(void) {
+    run_code("10 LDS.U16 R2, [R1]\n"
+             "11 FFMA R4, R5, R6, R4\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "15 STG.E [R8], R4\n"
+             "16 EXIT\n");
+    is_near(executions.of[0], 40, 0, "two say 40, two say 4");
+    free_code();
+    run_code("10 LDS.U16 R2, [R1]\n"
+             "13 HMMA.16816.F32 R4, R2, R3, R4\n"
+             "15 STG.E [R8], R4\n"
+             "15 STS [R8], R4\n"
+             "16 EXIT\n");
+    is_near(executions.of[0], 4, 0, "one says 40, three say 4");
     free_code();
 }
 
@@ -237,6 +258,7 @@ int main(void) {
     test_matching();
     test_unrolled();
     test_decides();
+    test_vote();
     test_work();
     test_wgmma();
     test_unmatched();

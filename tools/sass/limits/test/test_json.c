@@ -23,6 +23,8 @@ static void test_members(void) {
     ok(!json_member(object, "absent"), "an absent key");
     ok(!json_string(json_member(object, "key"), text, sizeof text), "a number is no string");
     ok(!json_member("[1]", "key"), "an array has no keys");
+    ok(!json_member(NULL, "key"), "nor has nothing");
+    ok(!json_string("\"a\\\0b\"", text, sizeof text), "an escape at the end of the text");
 }
 
 static void test_elements(void) {

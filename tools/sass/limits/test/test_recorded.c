@@ -1,9 +1,11 @@
 /* Recorded times. Catches: a line of another device, input, shape or regime that is taken, the
- * slower of two records, a bench that ran back to back. */
+ * slower of two records, a bench that ran back to back, two problems that are taken for one,
+ * another order. */
 #include "limits/recorded.h"
 #include "test/tap.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char timed[] = "\"init\":\"normal\",\"status\":\"pass\",\"sustained\":null";
@@ -36,6 +38,48 @@ static void put_cells(FILE *out) {
     fprintf(out, "{\"stage\":null,\"name\":\"peer\",\"device\":\"Card\",\"ms_median\":1}\n");
 }
 
+/* Two neighbours differ in one thing or more, and are in order. */
+static const Cell ordered[] = {
+    {"03_a", "fp16", 1, 4, 512, 64, false, 9},  {"03_b", "bf16", 1, 4, 512, 128, false, 8},
+    {"03_b", "fp16", 1, 4, 512, 128, false, 3}, {"03_b", "bf16", 1, 8, 512, 128, false, 7},
+    {"03_b", "fp16", 1, 8, 512, 128, false, 2}, {"03_b", "bf16", 2, 4, 512, 128, false, 6},
+    {"03_b", "bf16", 1, 4, 640, 128, false, 5}, {"03_b", "bf16", 1, 4, 512, 128, true, 4},
+    {"03_b", "bf16", 1, 4, 256, 64, false, 1},  {"03_b", "bf16", 1, 4, 128, 64, true, 9},
+};
+enum { ORDERED = sizeof ordered / sizeof *ordered };
+
+static void put_ordered(FILE *out, const Cell *c, double ms) {
+    fprintf(out, "{\"stage\":3,\"name\":\"%s\",\"device\":\"Card\",\"dtype\":\"%s\",", c->stage,
+            c->type);
+    fprintf(out, "\"causal\":%s,\"batch\":%d,\"heads\":%d,\"kv_heads\":%d,\"seq_q\":%d,",
+            c->causal ? "true" : "false", c->batch, c->heads, c->heads, c->length);
+    fprintf(out, "\"seq_kv\":%d,\"d\":%d,%s,\"ms_median\":%g}\n", c->length, c->d, timed, ms);
+}
+
+/* Each problem twice, in steps through the list that end everywhere. */
+static void test_order(const char *path) {
+    FILE *out = fopen(path, "w");
+    Cells cells = {0};
+    Error error;
+    int wrong = 0;
+    for (int i = 0; i < 2 * ORDERED; i++) {
+        const Cell *cell = &ordered[i * 7 % ORDERED];
+        put_ordered(out, cell, cell->ms + (i < ORDERED ? 0 : 0.5));
+    }
+    fclose(out);
+    ok(recorded_read(path, "Card", &cells, &error), "problems in no order");
+    recorded_sort(&cells);
+    is_int(cells.cells, ORDERED, "each is one cell");
+    for (int i = 0; i < cells.cells && i < ORDERED; i++) {
+        const Cell *x = &cells.cell[i], *y = &ordered[i];
+        wrong += strcmp(x->stage, y->stage) != 0 || strcmp(x->type, y->type) != 0 ||
+                 x->batch != y->batch || x->heads != y->heads || x->length != y->length ||
+                 x->d != y->d || x->causal != y->causal || x->ms != y->ms;
+    }
+    is_int(wrong, 0, "in order, each with its time");
+    recorded_free(&cells);
+}
+
 int main(void) {
     char path[] = "/tmp/recorded.XXXXXX";
     const int file = mkstemp(path);
@@ -53,6 +97,7 @@ int main(void) {
     is_near(cells.cell[1].ms, 1.5, 0, "the least time of one that was recorded three times");
     is_int(cells.cell[1].length, 512, "its length");
     recorded_free(&cells);
+    test_order(path);
     unlink(path);
     ok(!recorded_read(path, "Card", &cells, &error), "a file that is not there");
     return done_testing();
