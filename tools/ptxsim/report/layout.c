@@ -30,7 +30,8 @@ void record_find_tensors(Record *record) {
     }
 }
 
-/* Two pointers may point into one allocation: then it is that of the nearer one. */
+/* Two pointers may point into one allocation: then it is that of the nearer one before the address,
+ * and as unsigned numbers distances behind it are larger than all before. */
 int record_tensor(const Record *record, uint64_t address, int64_t *offset) {
     int found = -1;
     *offset = (int64_t)address;
@@ -38,7 +39,7 @@ int record_tensor(const Record *record, uint64_t address, int64_t *offset) {
         const Tensor *t = &record->tensor.at[i];
         if (address < t->start || address >= t->end) continue;
         const int64_t distance = (int64_t)(address - t->pointer);
-        if (found >= 0 && (distance < 0 || distance > *offset)) continue;
+        if (found >= 0 && (uint64_t)distance > (uint64_t)*offset) continue;
         found = i;
         *offset = distance;
     }
@@ -68,13 +69,13 @@ void record_find_variables(Record *record) {
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-static int find(const Record *record, const uint64_t key[4]) {
+static int find(const Record *record, const uint64_t key[LAYOUT_KEY]) {
     for (int i = 0; i < record->layout.count; i++)
         if (memcmp(record->layout.at[i].key, key, sizeof record->layout.at[i].key) == 0) return i;
     return -1;
 }
 
-static Layout *add(Record *record, const uint64_t key[4], unsigned chunks) {
+static Layout *add(Record *record, const uint64_t key[LAYOUT_KEY], unsigned chunks) {
     Layout *layout = LIST_ADD(record->layout);
     memcpy(layout->key, key, sizeof layout->key);
     layout->chunks = chunks;
@@ -89,9 +90,10 @@ static uint64_t phase_of(uint32_t address) { return address % 1024; }
 
 int record_operand(Record *record, const WgmmaTile *tile) {
     const WgmmaDescriptor *d = &tile->descriptor;
-    const uint64_t key[4] = {(uint64_t)d->leading_offset << 32 | d->stride_offset,
-                             phase_of(d->address) << 32 | d->swizzle,
-                             (uint64_t)tile->first << 32 | tile->rows, 1 + tile->transposed};
+    const uint64_t key[LAYOUT_KEY] = {(uint64_t)d->leading_offset << 32 | d->stride_offset,
+                                      phase_of(d->address) << 32 | d->swizzle,
+                                      (uint64_t)tile->first << 32 | tile->rows,
+                                      1 + tile->transposed};
     uint32_t address[WGMMA_MAX_CHUNKS];
     const int known = find(record, key);
     if (known >= 0) return known;
@@ -117,14 +119,13 @@ static void add_row(Layout *layout, const TensorMap *map, const TensorRow *row, 
 int record_box(Record *record, const Bulk *bulk, uint64_t first) {
     const TensorMap *map = &bulk->map;
     if (!map->rank) return -1;
-    uint64_t clipped = 0;
+    uint64_t key[LAYOUT_KEY] = {(uint64_t)(uintptr_t)bulk->op->source ^ map->base,
+                                phase_of(bulk->shared), bulk->bytes};
     for (unsigned i = 0; i < map->rank; i++) {
         const int64_t end = (int64_t)bulk->start[i] + map->box[i];
         if (bulk->start[i] < 0 || end > (int64_t)map->size[i] + 1)
-            clipped = clipped * 31 + (uint64_t)(int64_t)bulk->start[i] + (1u << i);
+            key[3 + i] = 1ull << 32 | (uint32_t)bulk->start[i];
     }
-    const uint64_t key[4] = {(uint64_t)(uintptr_t)bulk->op->source ^ map->base, clipped,
-                             phase_of(bulk->shared), bulk->bytes};
     const int known = find(record, key);
     if (known >= 0) return known;
     Layout *layout = add(record, key, bulk->bytes / CHUNK);

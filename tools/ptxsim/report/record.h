@@ -97,8 +97,9 @@ typedef struct Product {
  * wgmma_chunks; of a tensor map's box, by the shared address, the place in global memory from the
  * box's first byte on, or NO_CHUNK outside the tensor. */
 #define NO_CHUNK INT64_MIN
+enum { LAYOUT_KEY = 3 + TENSORMAP_MAX_RANK };
 typedef struct Layout {
-    uint64_t key[4]; /* what tells one from another */
+    uint64_t key[LAYOUT_KEY]; /* what tells one from another */
     unsigned chunks;
     int64_t *offset; /* [chunks] */
 } Layout;
