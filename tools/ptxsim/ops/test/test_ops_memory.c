@@ -439,6 +439,20 @@ static void test_odd_lanes(void) {
     ok(right, "a load of 16 bytes by every other lane");
 }
 
+/* A constant of 16 bytes beside narrower ones, each of which keeps its own place. */
+static void test_wide_constant(void) {
+    static const char text[] =
+        PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, v, w; .reg .b32 t; "
+                 ".reg .b128 x;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "
+                 "mad.wide.u32 p, t, 16, p; mov.b128 x, 9; mov.b128 {v, w}, x; add.u64 v, v, 1000; "
+                 "st.global.v2.b64 [p], {v, w}; ret;\n}\n";
+    uint64_t data[64];
+    memset(data, 0xee, sizeof data);
+    bool right = run_ptx(text, 32, data, sizeof data).status == LAUNCH_OK;
+    for (uint64_t i = 0; i < 64; i++) right &= data[i] == (i % 2 ? 0 : 1009);
+    ok(right, "a constant of 16 bytes");
+}
+
 /* All lanes of a warp on one word: each gets what the ones before it left. */
 static void test_contention(void) {
     static const char text[] =
@@ -461,6 +475,7 @@ int main(void) {
     test_variables();
     test_atomics();
     test_odd_lanes();
+    test_wide_constant();
     test_contention();
     return done_testing();
 }
