@@ -109,6 +109,8 @@ static void test_branches(void) {
     check("an indexed branch", switch_text, switched);
     check("a guard keeps the registers of the other lanes", guarded_text, guarded);
     is_int((long long)run(nested_text).divergent, 4, "two divergent branches in each of two warps");
+    is_int((long long)run(switch_text).divergent, 2,
+           "an indexed branch diverges once in each warp");
     const PtxRun whole = run(early_text);
     is_int((long long)whole.executions, 2 * 10, "every instruction is executed once by a warp");
 }
