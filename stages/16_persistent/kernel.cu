@@ -130,9 +130,10 @@ static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int 
     Tile t = {0, 0, 0, 0, -1, index};
     const int tile = index / plan.pieces, piece = index % plan.pieces;
     if (tile >= plan.row_tiles * plan.heads) return t;
-    const int first = tile / (plan.row_tiles * plan.group) * plan.group;
-    const int heads = min(plan.group, plan.heads - first), rest = tile - first * plan.row_tiles;
-    const int row_tile = rest / heads;
+    const int group = CAUSAL ? plan.group : 1; // ptxas knows 1, and divides less
+    const int first = tile / (plan.row_tiles * group) * group;
+    const int heads = group == 1 ? 1 : min(group, plan.heads - first);
+    const int rest = tile - first * plan.row_tiles, row_tile = rest / heads;
     t.head = first + rest - row_tile * heads;
     t.kv = t.head / plan.sharing;
     t.first_row = (plan.row_tiles - 1 - row_tile) * BR;
@@ -658,23 +659,24 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
     const int warpgroup = warp / 4, warp_row = warp * 16;
 
+    if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
     const bool takes_work = threadIdx.x == WARPGROUPS * 128; // a thread of the producer
-    if (threadIdx.x == 0) {
+    if (takes_work) { // the first Q and K at once: nothing hides the time that they take
         ring_init(ring_Q, 4 * WARPGROUPS);
         ring_init(ring_K, 4 * WARPGROUPS);
+        fence_mbarrier_init();
+        const Tile t = tiles[0] = tile_of<PACKED>(p, plan, blockIdx.x);
+        load_tile(sQ, &Q, ring_Q, 0, WARPGROUPS * Q_BYTES, t.first_row, t.head);
+        load_tile(sK, &K, ring_K, 0, TILE_BYTES, t.last, t.kv);
+    }
+    if (threadIdx.x == 0) {
         ring_init(ring_V, 4 * WARPGROUPS);
         ring_init(ring_tile, 128 * WARPGROUPS + 1); // every thread that reads it
         mbarrier_init(&near_end, 1);
         fence_mbarrier_init();
     }
-    if (takes_work) tiles[0] = tile_of<PACKED>(p, plan, blockIdx.x);
-    if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
-    __syncthreads();                 // RAW: the barriers, tiles[0]
-    if (takes_work) {                // the first Q and K: nothing hides the time that they take
-        load_tile(sQ, &Q, ring_Q, 0, WARPGROUPS * Q_BYTES, tiles[0].first_row, tiles[0].head);
-        load_tile(sK, &K, ring_K, 0, TILE_BYTES, tiles[0].last, tiles[0].kv);
-        mbarrier_arrive(&ring_tile.full[0], 0);
-    }
+    __syncthreads(); // RAW: the barriers, tiles[0]
+    if (takes_work) mbarrier_arrive(&ring_tile.full[0], 0);
 
     // ---- Producer: one thread takes work and asks for Q, another asks for K and V and must not
     // wait in line with Q. By the counter the next piece is taken when few keys of this one are
@@ -726,8 +728,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     unsigned packed_P[BC / 16][4];
     clear_rows(rows);
     if (warpgroup == 0) give_turn(0);
-    // Piece n of this block, where its part of the warp begins in `parts`, and its rows' fewest
-    // keys.
+    // Piece n of this block; where the warp's part of it begins in `parts`; its rows' fewest keys.
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
     auto part_row = [&](unsigned n) { return (size_t)piece(n).index * BR + warp_row; };
     auto seen_by_all = [&](unsigned n) {
@@ -974,10 +975,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     const int warps = min(ceil_div(plan.pieces, AT_ONCE), MERGE_WARPS), rows = max(4 / warps, 1);
     cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     early.val.programmaticStreamSerializationAllowed = 1;
-    const cudaLaunchConfig_t config = {.gridDim = ceil_div(tiles * BR, rows),
-                                       .blockDim = dim3(32, warps, rows),
-                                       .stream = stream,
-                                       .attrs = &early,
-                                       .numAttrs = 1};
+    const cudaLaunchConfig_t config = {
+        ceil_div(tiles * BR, rows), dim3(32, warps, rows), 0, stream, &early, 1};
     return cudaLaunchKernelEx(&config, merge, (element *)t->O, t->LSE, parts, plan, *p);
 }
