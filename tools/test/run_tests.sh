@@ -6,6 +6,7 @@
 #
 # TIMES is the file in which prove notes how long each test took. Those that took longest the last
 # time begin, so that none of them runs on alone at the end; new ones begin before all others.
+# Environment: TEST_JOBS, how many at a time.
 # Exit: prove's.
 set -uo pipefail
 
@@ -30,7 +31,7 @@ for test in ${before[@]+"${before[@]}"}; do
 done
 
 rm -f "$times"
-prove --timer --jobs $(($(nproc) + 2)) --state=save --statefile="$times" --exec '' "${tests[@]}"
+prove --timer --jobs "${TEST_JOBS:-$(($(nproc) + 2))}" --state=save --statefile="$times" --exec '' "${tests[@]}"
 code=$?
 echo "The slowest tests, in seconds:"
 slowest | head -n 10
