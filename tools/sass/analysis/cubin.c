@@ -86,13 +86,11 @@ static bool extract_ptx(const char folder[FOLDER_SIZE], char *library, Module *m
     return find_file(folder, ".ptx", path) != 1 || read_file(path, &module->ptx, NULL, error);
 }
 
-/* Without the analysis of data flow, a fifth of nvdisasm's time: it is for jumps by the branch
+/* Always with the lines of source and PTX, a tenth of nvdisasm's time, so that one listing serves
+ * all commands. Without the analysis of data flow, a fifth of it: that is for jumps by the branch
  * stack, which GPUs before compute capability 7.0 had. */
-static bool disassemble(const char *path, char *cubin, ModuleParts parts, Module *module,
-                        Error *error) {
-    char *argv[8] = {tool("NVDISASM", "nvdisasm"), "-ndf", "-c", "-hex", cubin, NULL};
-    if (parts & (MODULE_LINES | MODULE_PTX)) argv[5] = "-gi";
-    if (parts & MODULE_PTX) argv[6] = "-gp";
+static bool disassemble(const char *path, char *cubin, Module *module, Error *error) {
+    char *argv[] = {tool("NVDISASM", "nvdisasm"), "-ndf", "-c", "-hex", "-gi", "-gp", cubin, NULL};
     Kept kept;
     const bool keeps = kept_place(path, cubin, argv, &kept);
     module->text = keeps ? kept_read(&kept) : NULL;
@@ -217,14 +215,14 @@ static void name_module(const char *path, Module *module) {
 }
 
 /* Reads what is to be read with a folder for scratch. */
-static bool open_in(const char folder[FOLDER_SIZE], char *path, ModuleParts parts, Module *module,
+static bool open_in(const char folder[FOLDER_SIZE], char *path, bool ptx, Module *module,
                     Error *error) {
     char cubin[PATH_MAX];
     const bool bare = is_cubin(path);
     snprintf(cubin, sizeof cubin, "%s", path);
     if (!bare && !extract_cubin(folder, path, cubin, error)) return false;
-    if (!bare && (parts & MODULE_PTX) && !extract_ptx(folder, path, module, error)) return false;
-    if (!disassemble(path, cubin, parts, module, error)) return false;
+    if (!bare && ptx && !extract_ptx(folder, path, module, error)) return false;
+    if (!disassemble(path, cubin, module, error)) return false;
     read_compiler(cubin, module);
     add_kernels(path, module);
     if (module->kernels == 0) return error_set(error, STATUS_FAIL, "%s holds no kernel", path);
@@ -232,7 +230,7 @@ static bool open_in(const char folder[FOLDER_SIZE], char *path, ModuleParts part
     return read_resources(cubin, module, error);
 }
 
-bool module_open(const char *path, ModuleParts parts, Module *module, Error *error) {
+bool module_open(const char *path, bool ptx, Module *module, Error *error) {
     char whole[PATH_MAX], folder[FOLDER_SIZE];
     const char *scratch = getenv("TMPDIR");
     *module = (Module){0};
@@ -242,7 +240,7 @@ bool module_open(const char *path, ModuleParts parts, Module *module, Error *err
     if (!mkdtemp(folder))
         return error_set(error, STATUS_FAIL, "%s cannot be made: %s", folder, strerror(errno));
     name_module(whole, module);
-    const bool opened = open_in(folder, whole, parts, module, error);
+    const bool opened = open_in(folder, whole, ptx, module, error);
     remove_folder(folder);
     if (!opened) module_close(module);
     return opened;

@@ -32,13 +32,10 @@ typedef struct Module {
     char *text; /* what the listing points into */
 } Module;
 
-/* What else to read; each takes the disassembler half as long again. */
-typedef enum ModuleParts { MODULE_CODE = 0, MODULE_LINES = 1, MODULE_PTX = 2 } ModuleParts;
-
 /* Disassembles a file with the programs named by the environment variables CUOBJDUMP and NVDISASM,
- * else found on PATH. MODULE_PTX includes MODULE_LINES. On failure returns false with STATUS_SKIP
+ * else found on PATH; `ptx` asks for its PTX text, too. On failure returns false with STATUS_SKIP
  * (no disassembler), STATUS_USAGE (no such file) or STATUS_FAIL, and *module needs no close. */
-bool module_open(const char *path, ModuleParts parts, Module *module, Error *error);
+bool module_open(const char *path, bool ptx, Module *module, Error *error);
 
 /* LDL and STL: reads and writes of local memory, which are spills or arrays outside registers. */
 int kernel_spills(const Kernel *kernel);

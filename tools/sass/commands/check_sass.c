@@ -70,14 +70,14 @@ static void print_failures(const Signature *signature, const char *path, const M
     source_free(&source);
 }
 
-/* Evaluates the stage's signature on a module. *failed: how many assertions do not hold. With
- * `print`, says so. */
-static bool check_module(const char *file, ModuleParts parts, const char *stages, int number,
-                         int *failed, Error *error) {
+/* Evaluates the stage's signature on a module, and says what does not hold. *failed: how many
+ * assertions. */
+static bool check_module(const char *file, const char *stages, int number, int *failed,
+                         Error *error) {
     char path[1024], *text;
     Module module;
     Signature signature;
-    if (!module_open(file, parts, &module, error)) return false;
+    if (!module_open(file, false, &module, error)) return false;
     snprintf(path, sizeof path, "%s/%s/expect.sass", stages, module.stage);
     const bool read = read_file(path, &text, NULL, error);
     const bool counted = read && (!asks_for_counters(text, module.variant) ||
@@ -85,11 +85,9 @@ static bool check_module(const char *file, ModuleParts parts, const char *stages
     const bool done = counted && signature_read(text, path, &module, &signature, error);
     if (done) {
         *failed = signature.assertions - signature.holding;
-        if (!*failed || parts == MODULE_LINES)
-            printf("%sok %d - %s %s %s: %d of %d assertions hold\n", *failed ? "not " : "", number,
-                   module.stage, module.variant, module.arch, signature.holding,
-                   signature.assertions);
-        if (*failed && parts == MODULE_LINES) print_failures(&signature, path, &module);
+        printf("%sok %d - %s %s %s: %d of %d assertions hold\n", *failed ? "not " : "", number,
+               module.stage, module.variant, module.arch, signature.holding, signature.assertions);
+        if (*failed) print_failures(&signature, path, &module);
         signature_free(&signature);
     }
     free(text);
@@ -102,10 +100,7 @@ bool check_command(const Options *options, Error *error) {
     Error unread = {STATUS_FAIL, ""};
     for (int f = 0; f < options->file_count; f++) {
         const char *file = options->files[f];
-        /* Lines take the disassembler half as long again, and only a failure needs them. */
-        bool done = check_module(file, MODULE_CODE, options->stages, f + 1, &failed, error);
-        if (done && failed)
-            done = check_module(file, MODULE_LINES, options->stages, f + 1, &failed, error);
+        const bool done = check_module(file, options->stages, f + 1, &failed, error);
         if (!done && error->status == STATUS_SKIP) return false;
         if (!done) { /* the others are checked all the same */
             printf("not ok %d - %s\n# %s\n", f + 1, file, error->text);

@@ -141,7 +141,7 @@ static void print_json(const Module *module, int k, FILE *out) {
 bool count_command(const Options *options, Error *error) {
     for (int f = 0; f < options->file_count; f++) {
         Module module;
-        if (!module_open(options->files[f], MODULE_LINES, &module, error)) return false;
+        if (!module_open(options->files[f], false, &module, error)) return false;
         for (int k = 0; k < module.kernels; k++) {
             if (f + k > 0 && options->format != FORMAT_JSON) fputc('\n', stdout);
             if (options->format == FORMAT_JSON)

@@ -143,8 +143,8 @@ static void print_diff(const Options *options, const Module *from, const Module 
 
 bool diff_command(const Options *options, Error *error) {
     Module from, to;
-    if (!module_open(options->files[0], MODULE_CODE, &from, error)) return false;
-    const bool opened = module_open(options->files[1], MODULE_CODE, &to, error);
+    if (!module_open(options->files[0], false, &from, error)) return false;
+    const bool opened = module_open(options->files[1], false, &to, error);
     if (opened) {
         print_diff(options, &from, &to);
         module_close(&to);

@@ -96,7 +96,7 @@ bool ladder_command(const Options *options, Error *error) {
     Stage *stages = list_zeroed((size_t)options->file_count, sizeof *stages);
     int count = 0;
     while (count < options->file_count &&
-           module_open(options->files[count], MODULE_CODE, &stages[count].module, error)) {
+           module_open(options->files[count], false, &stages[count].module, error)) {
         stages[count].counts = counts_of(&stages[count].module, -1);
         count++;
     }

@@ -201,8 +201,8 @@ static void put_page(const Options *options, const Module *from, const Module *t
 
 bool page_command(const Options *options, Error *error) {
     Module from, to;
-    if (!module_open(options->files[0], MODULE_CODE, &from, error)) return false;
-    const bool opened = module_open(options->files[1], MODULE_CODE, &to, error);
+    if (!module_open(options->files[0], false, &from, error)) return false;
+    const bool opened = module_open(options->files[1], false, &to, error);
     if (opened) {
         put_page(options, &from, &to, stdout);
         module_close(&to);

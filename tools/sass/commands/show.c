@@ -282,8 +282,7 @@ bool show_command(const Options *options, Error *error) {
     bool shown = true;
     for (int f = 0; f < options->file_count && shown; f++) {
         Module module;
-        if (!module_open(options->files[f], ptx ? MODULE_PTX : MODULE_LINES, &module, error))
-            return false;
+        if (!module_open(options->files[f], ptx, &module, error)) return false;
         Printer printer = {.options = options, .module = &module};
         printer.source = source_read(module.source);
         printer.ptx = ptx_read(module.ptx, module.source);

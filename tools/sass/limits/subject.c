@@ -29,7 +29,7 @@ bool subject_open(const char *file, const char *gpu, const char *machines, const
     if (strlen(file) < sizeof ".so" || strcmp(file + strlen(file) - 3, ".so") != 0)
         return error_set(error, STATUS_USAGE, "%s is no built stage: it does not end with .so",
                          file);
-    if (!module_open(file, MODULE_PTX, &subject->module, error)) return false;
+    if (!module_open(file, true, &subject->module, error)) return false;
     const Module *module = &subject->module;
     read_variant(module->variant, subject);
     const char *place = strncmp(file, "build/", 6) == 0 ? file + 6 : file;

@@ -24,19 +24,16 @@ esac
 END
 cat >"$scratch/nvdisasm" <<'END'
 #!/bin/sh
-stage=${4##*/}
-[ "$1 $2 $3" = '-ndf -c -hex' ] || exit 1
-exec cat "${0%/*}/${stage%.cubin}$5$6"
+stage=${6##*/}
+[ "$1 $2 $3 $4 $5" = '-ndf -c -hex -gi -gp' ] || exit 1
+exec cat "${0%/*}/${stage%.cubin}"
 END
 for stage in 01_rows 02_mma 03_paths; do
-    grep -v '^\s*//## File' "$corpus/stages/$stage/sass" >"$scratch/$stage"
-    grep -v '^\s*//## File ".nv_debug_ptx' "$corpus/stages/$stage/sass" >"$scratch/$stage-gi"
-    cp "$corpus/stages/$stage/sass" "$scratch/$stage-gi-gp"
+    cp "$corpus/stages/$stage/sass" "$scratch/$stage"
     cp "$corpus/stages/$stage/resources" "$scratch/$stage.resources"
 done
-for ending in '' -gi -gi-gp .resources; do
-    cp "$scratch/02_mma${ending/-gi*/}" "$scratch/no_lines$ending"
-done
+grep -v '^\s*//## File' "$scratch/02_mma" >"$scratch/no_lines"
+cp "$scratch/02_mma.resources" "$scratch/no_lines.resources"
 cat >"$scratch/simulator" <<'END'
 #!/usr/bin/env bash
 echo '{"counters":{"barriers":12,"shared_load_units":24,"shared_load_ideal_units":24}}'
