@@ -159,9 +159,8 @@ static bool goes_on(const Op *op) {
 }
 
 void cfg_straight(Kernel *kernel) {
-    for (int i = kernel->ops - 1; i >= 0; i--) {
+    for (int i = kernel->ops - 2; i >= 0; i--) { /* the last one is an exit */
         const Op *next = &kernel->op[i + 1];
-        const bool last = i + 1 == kernel->ops || next->joins;
-        if (goes_on(&kernel->op[i])) kernel->op[i].straight = last ? 1 : 1 + next->straight;
+        if (goes_on(&kernel->op[i])) kernel->op[i].straight = next->joins ? 1 : 1 + next->straight;
     }
 }

@@ -48,7 +48,7 @@ void subject_close(Subject *subject) {
 }
 
 bool subject_cells(const char *folder, const char *device, Cells *cells, Error *error) {
-    struct dirent **entry;
+    struct dirent **entry = NULL;
     bool read = true;
     *cells = (Cells){0};
     const int count = *folder ? scandir(folder, &entry, NULL, alphasort) : 0;
@@ -61,7 +61,7 @@ bool subject_cells(const char *folder, const char *device, Cells *cells, Error *
             read = read && recorded_read(path, device, cells, error);
         free(entry[i]);
     }
-    if (count > 0) free(entry);
+    free(entry);
     recorded_sort(cells);
     return read;
 }

@@ -220,6 +220,8 @@ static const char *const wrong[] = {
     "testp.odd.f32 g, a",
     "mul.u32 a, b, c",
     "mul.wide.u64 p, q, w",
+    "mad.cc.u32 a, b, c, d",
+    "madc.u32 a, b, c, d",
     "shl.u32 a, b, c",
     "shl.b32 a, b, p",
     "and.u32 a, b, c",
