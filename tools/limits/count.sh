@@ -40,13 +40,14 @@ blocks() { grep -om1 '"grid":\[[0-9]*' "$1" | grep -o '[0-9]*$'; }
 threads() { grep -om1 'blocks of [0-9]* threads' "$1"; }
 
 # fits LEAST: whether blocks are of one size for all three lengths, and twice the length has twice
-# as many, four times, or as many (one per SM)
+# as many or four times. One block per SM plans its tiles, and they may have 192 rows.
 fits() {
     local few many
     few=$(blocks "$to/$1.json") many=$(blocks "$to/$((2 * $1)).json")
     [ "$(threads "$to/$1.txt")" = "$(threads "$to/$((2 * $1)).txt")" ] || return 1
     [ "$(threads "$to/$1.txt")" = "$(threads "$to/$((3 * $1)).txt")" ] || return 1
-    [ "$many" -eq "$few" ] || [ "$many" -eq $((2 * few)) ] || [ "$many" -eq $((4 * few)) ]
+    [ "$many" -ne "$few" ] || return $(($1 % 192 > 0))
+    [ "$many" -eq $((2 * few)) ] || [ "$many" -eq $((4 * few)) ]
 }
 
 for library in "$@"; do
@@ -55,8 +56,8 @@ for library in "$@"; do
     [ "$to/lengths" -nt "$library" ] && [ "$to/lengths" -nt "$program-sim" ] && continue
     mkdir -p "$to"
     rm -f "$to"/*
-    # 384 and 768 are multiples of tiles of 64, 128 and 192 rows, 512 of those of 256.
-    for least in 384 512 768; do
+    # 256 is a multiple of tiles of 64, 128 and 256 rows, 384 of those of 192.
+    for least in 256 384 768; do
         for times in 1 2 3; do run "$to/$((times * least))" $((times * least)) none; done
         ! fits "$least" || break
     done
