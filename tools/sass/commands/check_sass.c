@@ -96,10 +96,11 @@ static bool check_module(const char *file, const char *stages, int number, int *
 }
 
 bool check_command(const Options *options, Error *error) {
-    int all = 0, failed;
+    int all = 0;
     Error unread = {STATUS_FAIL, ""};
     for (int f = 0; f < options->file_count; f++) {
         const char *file = options->files[f];
+        int failed = 0;
         const bool done = check_module(file, options->stages, f + 1, &failed, error);
         if (!done && error->status == STATUS_SKIP) return false;
         if (!done) { /* the others are checked all the same */
