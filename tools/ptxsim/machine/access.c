@@ -314,24 +314,50 @@ static bool pattern_in_global(const Pattern *p, const Allocation *a, uint64_t fi
     return !(first & (bytes - 1)) && inside(a, first + (uint64_t)(int64_t)p->lowest, p->span);
 }
 
+/* The pattern of a request: that of the operation's last one, or the one that came after it then,
+ * because steps that are no whole sectors come round. NULL if it is neither. */
+static const Pattern *expected_global(const Block *block, OpRequests *requests,
+                                      const uint64_t address[LANES], uint64_t first) {
+    const Pattern *all = block->patterns->pattern, *p = &all[requests->global];
+    if (!pattern_fits_global(p, address, first)) {
+        p = &all[p->next];
+        if (!pattern_fits_global(p, address, first)) return NULL;
+        requests->global = (uint16_t)p->known;
+    }
+    return p;
+}
+
+static void learn_global(const Block *block, OpRequests *requests, const uint64_t address[LANES],
+                         unsigned bytes, Units units) {
+    const unsigned now = pattern_learn_global(block->patterns, address, bytes, units);
+    block->patterns->pattern[requests->global].next = now;
+    requests->global = (uint16_t)now;
+}
+
+/* Lanes that take no part get the first one's address, which adds nothing to the sectors: so a
+ * request of some lanes has a pattern, too. */
+static void fill_lanes(uint64_t filled[LANES], const uint64_t address[LANES], uint32_t mask) {
+    const uint64_t first = address[first_lane(mask)];
+    for (unsigned l = 0; l < LANES; l++) filled[l] = mask >> l & 1 ? address[l] : first;
+}
+
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                     unsigned bytes, AccessKind kind) {
     const Block *block = warp->block;
     OpRequests *requests = &block->requests[op->index];
-    const Pattern *p = &block->patterns->pattern[requests->global];
     const Allocation *a = requests->range;
+    uint64_t filled[LANES];
     Units units;
     require_begun(warp, (int)first_lane(mask), address[first_lane(mask)], kind);
-    if (mask == ALL_LANES && pattern_fits_global(p, address, address[0]) &&
-        pattern_in_global(p, a, address[0], bytes)) {
+    fill_lanes(filled, address, mask);
+    const Pattern *p = expected_global(block, requests, filled, filled[0]);
+    if (p && pattern_in_global(p, a, filled[0], bytes)) {
         units = p->units;
-        mark_pattern(block, p, a, address[0], kind);
+        mark_pattern(block, p, a, filled[0], kind);
     } else {
         check_each_global(warp, op, address, mask, bytes, kind);
         units = global_sectors(address, mask, bytes);
-        if (mask == ALL_LANES)
-            requests->global =
-                (uint16_t)pattern_learn_global(block->patterns, address, bytes, units);
+        learn_global(block, requests, filled, bytes, units);
     }
     Record *record = block->record;
     if (record) observe_global(record, warp, address, mask, bytes, units);
@@ -345,11 +371,11 @@ static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsign
     const Block *block = warp->block;
     const uint64_t offset = (uint64_t)(int64_t)op->offset, first = base[0] + offset;
     const Pattern *p = repeated(block, op, first);
-    const OpRequests *requests = &block->requests[p ? op->repeats : op->index];
+    OpRequests *requests = &block->requests[p ? op->repeats : op->index];
     const Allocation *a = requests->range;
     if (!p) {
-        p = &block->patterns->pattern[requests->global];
-        if (!pattern_fits_global(p, base, first)) return false;
+        p = expected_global(block, requests, base, first);
+        if (!p) return false;
         note_pattern(block, op, p);
     }
     if (warp->early || !pattern_in_global(p, a, first, bytes)) return false;

@@ -24,6 +24,7 @@ typedef struct Pattern {
     uint32_t leaders; /* lanes that no earlier lane shares its sector with; some too many, rarely */
     Shape shape;
     uint32_t words; /* lanes are whole 4-byte words apart */
+    uint32_t next;  /* the one that an operation had after it; 0: none yet */
     Units units;
 } Pattern;
 
