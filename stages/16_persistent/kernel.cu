@@ -117,7 +117,7 @@ static __device__ int most_visible(const AttentionProblem &p, int row, int rows)
 typedef struct Tile {
     int head, first_row;
     int kv;          // KV head (of batch * kv_heads)
-    int begin, last; // first keys of its first and last key tiles; rows without keys have one tile,
+    int begin, last; // first keys of its first and last key tiles; without keys it has one tile,
                      // masked as a whole. `last` is negative: there is no work
     int index;
 } Tile;
@@ -140,6 +140,7 @@ static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int 
     const int key_tiles = max(ceil_div(most_visible<PACKED>(p, t.first_row, BR), BC), 1);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
+    if (CAUSAL && t.last < t.begin) t.begin = t.last = ceil_div(p.seq_kv, BC) * BC; // after all
     return t;
 }
 
@@ -845,22 +846,21 @@ const AttentionKernel attention_kernels[] = {
     {NULL, NULL, 0, 0}};
 
 // What a key tile takes in a block of so many consumer warpgroups: together they hide more.
-constexpr int TIME[] = {0, D == 128 ? 10 : 11, 16, 22};
+constexpr int TIME[] = {0, 11, 16, 22};
 
-// What a plan takes. A query tile costs two key tiles more for its start and its end, or four if it
-// leaves pieces; merge about four.
+// What a plan takes: no less than its longest piece, than as many of the shortest as a block has,
+// and than an equal share of all; the longest come first, and the others fill the gaps. Start and
+// end of a piece cost two key tiles, merge one and what it reads.
 static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
-    const bool merged = plan->pieces > 1;
-    const int ends = merged ? 4 : 2, merging = merged ? 4 : 0;
-    const long long longest = ceil_div(ceil_div(p->seq_kv, BC), plan->pieces) + ends;
-    long long key_tiles = longest * ceil_div(plan->row_tiles * plan->heads * plan->pieces, blocks);
-    if (CAUSAL && !merged) { // the longest come first, and the others fill the gaps
-        long long all = 0;
-        for (int rows = 1; rows <= plan->row_tiles; rows++)
-            all += ceil_div(visible_keys(*p, rows * 64 * plan->warpgroups - 1), BC) + ends;
-        key_tiles = max(longest, all * plan->heads / blocks);
-    }
-    return key_tiles * TIME[plan->warpgroups] + merging * TIME[2];
+    const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
+    auto piece = [&](int row_tile) -> long long { // the longest of a query tile
+        const int keys = visible_keys(*p, (row_tile + 1) * BR - 1);
+        return max(ceil_div(keys, BC * plan->pieces), 1) + 2;
+    };
+    long long all = 0, time = max(piece(plan->row_tiles - 1), piece(0) * ceil_div(pieces, blocks));
+    for (int i = 0; CAUSAL && i < plan->row_tiles; i++) all += piece(i) * plan->pieces;
+    time = max(time, all * plan->heads / blocks) * TIME[plan->warpgroups];
+    return plan->pieces > 1 ? time + TIME[2] + (long long)pieces * BR / 256 : time;
 }
 
 static Plan plan_for(const AttentionProblem *p, int blocks) {
@@ -874,15 +874,14 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
         plan.sharing = 1;
     }
     const int key_tiles = ceil_div(p->seq_kv, BC);
-    const int least = CAUSAL ? p->seq_kv - p->seq_q : p->seq_kv; // keys that all queries see
     long long shortest = LLONG_MAX;
     for (plan.warpgroups = MAX_WARPGROUPS; plan.warpgroups > 0; plan.warpgroups--) {
         plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
         const int tiles = plan.row_tiles * plan.heads;
-        // Few tiles: as many pieces as there are blocks, or twice as many, each with a key tile;
-        // of these the fewest that are as short.
-        for (int waves = 0; waves <= (tiles < blocks ? 2 : 0); waves++) {
-            plan.pieces = max(min(waves * blocks / tiles, least / BC), 1);
+        // Few tiles: as many pieces as there are blocks, or two or three times as many; of these
+        // the fewest that are as short.
+        for (int waves = 0; waves <= (tiles < blocks ? 3 : 0); waves++) {
+            plan.pieces = max(min(waves * blocks / tiles, key_tiles), 1);
             plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
             const long long time = cost(p, &plan, blocks);
             if (time >= shortest) continue;

@@ -70,9 +70,12 @@ elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
         done
     done
     # As many multiprocessors as an H200 has, for the stage that plans by them.
-    echo "B=1 H=4 HKV=1 N=40 NKV=1700"
-    SIM_MULTIPROCESSORS=132 SIM_RACE=1 watch "132 SMs" \
-        "$program-sim" run B=1 H=4 HKV=1 N=40 NKV=1700 "$@" DEVICE=sim
+    for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=1 HKV=1 N=260 NKV=260 CAUSAL=1"; do
+        read -ra keys <<<"$problem"
+        echo "$problem"
+        SIM_MULTIPROCESSORS=132 SIM_RACE=1 watch "132 SMs" \
+            "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
+    done
     # Counts and indices within a tile stay below the limit, indices into the tensors do not.
     echo "B=1 H=2 HKV=1 N=264 NKV=264"
     SIM_INDEX=32767 SIM_RACE=1 watch "64 bits" \
