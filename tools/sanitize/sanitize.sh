@@ -70,7 +70,7 @@ elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
         done
     done
     # As many multiprocessors as an H200 has, for the stage that plans by them.
-    for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=1 HKV=1 N=260 NKV=260 CAUSAL=1"; do
+    for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1"; do
         read -ra keys <<<"$problem"
         echo "$problem"
         SIM_MULTIPROCESSORS=132 SIM_RACE=1 watch "132 SMs" \

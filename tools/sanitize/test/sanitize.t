@@ -65,6 +65,7 @@ ok "a shape with more keys than two tiles" called 2 'NKV=400'
 ok "one whose first rows see no key" called 2 'N=400 NKV=100 CAUSAL=1'
 ok "one with few queries and many keys" called 2 'N=16 NKV=1700'
 ok "one with the plan of many multiprocessors" called 1 'sms=132 .*N=40 NKV=1700'
+ok "and one with pieces that see no key" called 1 'sms=132 .*N=420 NKV=420 CAUSAL=1'
 ok "one in which no index may be computed in 32 bits" called 1 'index=32767 .*N=264 NKV=264'
 ok "all with heads that share keys" called "$(wc -l <"$calls")" 'H=[2-9] HKV=[12] '
 for mask in 0 1; do for d in 64 128; do for type in fp16 bf16; do
@@ -73,7 +74,7 @@ done; done; done
 ok "six kinds of inputs and more" [ "$(grep -o 'INIT=[a-z]*' "$calls" | sort -u | wc -l)" -ge 6 ]
 runs=$(wc -l <"$calls")
 for finds in 'async=late .*NKV=400' 'async=early .*NKV=400' 'async=late .*N=400' \
-    'async=early .*1700' 'index=3' 'sms=132'; do
+    'async=early .*1700' 'index=3' 'sms=132 .*N=40 ' 'sms=132 .*N=420'; do
     FINDS=$finds sanitize DEVICE=sim build/01_one
     ok "a finding in $finds: exit 1" [ $code -eq 1 ]
     ok "with its words" says "a data race at line 7"
