@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+static const double MOST_ROUNDINGS = 1.15;
+
 double check_error(double got, double truth) {
     if (isnan(truth)) return isnan(got) ? 0 : INFINITY;
     if (isinf(truth)) return got == truth ? 0 : INFINITY;
@@ -95,6 +97,28 @@ double check_rms_error(const Problem *problem, const Rows *rows, const Truth *tr
     return count > 0 ? sqrt(squares / count) : 0;
 }
 
+static double square(double x) { return x * x; }
+
+/* See check.h: the error of O over that of low_O, 0 if it says nothing. */
+static double roundings_of(const Problem *p, const Rows *rows, const Truth *truth,
+                           const uint16_t *O) {
+    enum { LEAST_ELEMENTS = 4096 };
+    const size_t d = (size_t)p->d;
+    double error = 0, low_error = 0, one_rounding = 0, count = 0; /* sums of squares */
+    if (p->type != TYPE_BF16) return 0;
+    for (size_t i = 0; i < rows->count * d; i++) {
+        const double due = truth->O[i], low = truth->low_O[i];
+        if (!isfinite(due) || !isfinite(low) || truth->nan_too[i]) continue;
+        const double by_scores = truth->score_error[i / d];
+        error += square(element_to_float(p->type, O[rows->index[i / d] * d + i % d]) - due);
+        low_error += square(low - due) + (isfinite(by_scores) ? square(by_scores) : 0);
+        one_rounding += square(element_ulp(p->type, due)) / 12;
+        count++;
+    }
+    if (count < LEAST_ELEMENTS || low_error < square(1.3) * one_rounding) return 0;
+    return sqrt(error / low_error);
+}
+
 typedef struct Scan {
     const Problem *problem;
     const Truth *truth;
@@ -133,9 +157,13 @@ CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth 
     CheckResult result = {0};
     check_O(problem, rows, truth, outputs, &result);
     result.rms_error = check_rms_error(problem, rows, truth, outputs->O);
+    result.roundings = roundings_of(problem, rows, truth, outputs->O);
     if (outputs->LSE) check_LSE(rows, truth, outputs, &result);
     result.unwritten = count_unwritten(problem, rows, truth, outputs);
-    result.pass = !result.wrong_elements && !result.wrong_lse && !result.unwritten;
+    const bool rounded_again = result.roundings > MOST_ROUNDINGS;
+    if (rounded_again) result.ratio = fmax(result.ratio, result.roundings / MOST_ROUNDINGS);
+    result.pass =
+        !result.wrong_elements && !result.wrong_lse && !result.unwritten && !rounded_again;
     if (result.wrong_elements)
         snprintf(result.reason, sizeof result.reason,
                  "%zu of %zu elements of O are wrong: error %.3g, allowed %.3g",
@@ -149,5 +177,10 @@ CheckResult check_outputs(const Problem *problem, const Rows *rows, const Truth 
         snprintf(result.reason, sizeof result.reason,
                  "%zu elements of O or LSE are NaN or inf outside the compared rows",
                  result.unwritten);
+    else if (rounded_again)
+        snprintf(result.reason, sizeof result.reason,
+                 "O is rounded more than once: its root mean square error is %.3g times that of "
+                 "one rounding of P and one of O, allowed %.3g",
+                 result.roundings, MOST_ROUNDINGS);
     return result;
 }

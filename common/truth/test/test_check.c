@@ -7,6 +7,7 @@
 #include "truth/explain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { B = 1, H = 2, N = 200, D = 64 };
 
@@ -20,12 +21,12 @@ typedef struct Sample {
 } Sample;
 
 /* The outputs are those of the low-precision reference. */
-static Sample *make(ElementType type, Init init, double work) {
+static Sample *make_masked(ElementType type, Init init, double work, bool causal) {
     Sample *s = calloc(1, sizeof *s);
     Error error;
     Rows all;
     Truth truth;
-    s->problem = (Problem){{B, H, 1, N, N, 0.125f}, D, type, true};
+    s->problem = (Problem){{B, H, 1, N, N, 0.125f}, D, type, causal};
     inputs_create(&s->problem, init, 0, 1, 0, &s->inputs, &error);
     rows_choose(&s->problem, 1, 1e12, &all, &error);
     oracle_create(&s->problem, 0.125, &s->inputs, &all, &truth, &error);
@@ -37,6 +38,10 @@ static Sample *make(ElementType type, Init init, double work) {
     rows_choose(&s->problem, 1, work, &s->rows, &error);
     oracle_create(&s->problem, 0.125, &s->inputs, &s->rows, &s->truth, &error);
     return s;
+}
+
+static Sample *make(ElementType type, Init init, double work) {
+    return make_masked(type, init, work, true);
 }
 
 static CheckResult check(const Sample *s) {
@@ -159,6 +164,40 @@ static void tolerances(ElementType type, double ulp) {
     ok(check_lse_tolerance(&rows, &truth) == 0x1p-15 + 0.5, "LSE: twice the reference's");
     LSE[0] = -INFINITY, low_LSE[1] = NAN;
     ok(check_lse_tolerance(&rows, &truth) == 0x1p-18, "LSE: numbers alone, at least 2^-18");
+}
+
+/* Rounds O once more, as a kernel does that rounds it before it divides by l. */
+static void round_again(Sample *s) {
+    const ElementType type = s->problem.type;
+    for (size_t i = 0; i < B * H * N * D; i++) {
+        const float l = 1.37f, sum = element_to_float(type, s->O[i]) * l;
+        s->O[i] =
+            element_from_float(type, element_to_float(type, element_from_float(type, sum)) / l);
+    }
+}
+
+static void roundings(void) {
+    Sample *s = make_masked(TYPE_BF16, INIT_UNIFORM, 1e12, false);
+    CheckResult result = check(s);
+    is_near(result.roundings, 1, 0.001, "bf16: O has as many roundings as the reference");
+    round_again(s);
+    result = check(s);
+    ok(!result.pass && result.wrong_elements == 0, "no element is wrong that was rounded again");
+    ok(result.roundings > 1.2 && result.roundings < 1.35, "but all are: %g", result.roundings);
+    ok(strstr(result.reason, "rounded more than once") != NULL, "says: %s", result.reason);
+    is_near(result.ratio, result.roundings / 1.15, 1e-9, "the ratio is beyond 1");
+    s->rows.total = s->rows.count = 4096 / D - 1;
+    ok(check(s).roundings == 0, "fewer than 4096 elements say nothing");
+    s->rows.total = s->rows.count = 4096 / D;
+    ok(check(s).roundings > 1.1, "4096 do");
+    free_sample(s);
+    s = make_masked(TYPE_FP16, INIT_NORMAL, 1e12, false);
+    round_again(s);
+    ok(check(s).pass && check(s).roundings == 0, "fp16: not asked");
+    free_sample(s);
+    s = make_masked(TYPE_BF16, INIT_DOMINANT, 1e12, false);
+    ok(check(s).roundings == 0, "one weight decides: not asked");
+    free_sample(s);
 }
 
 /* Errors of 0.99 and of 1.01 tolerances. */
@@ -425,6 +464,7 @@ int main(void) {
     bad_fails();
     tolerances(TYPE_FP16, 0x1p-9);
     tolerances(TYPE_BF16, 0x1p-6);
+    roundings();
     edges();
     exact_edges();
     infinities();
