@@ -242,7 +242,7 @@ grade() {
     [ -f "$kernel" ] ||
         fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
     log=$(mktemp)
-    trap 'kill $! 2>/dev/null; rm -f "$log" "$log.table"' EXIT
+    trap 'kill $! 2>/dev/null; wait; rm -f "$log" "$log.table"' EXIT
     trap 'exit 130' INT TERM
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
     if compiles; then

@@ -95,7 +95,7 @@ static void run_arrive(Warp *warp, const Op *op) {
     shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
     if (warp->block->race)
         EACH_ACTIVE(
-            race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, true));
+            race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, l, true));
     finish_if_early(warp, copy);
 }
 

@@ -30,16 +30,16 @@ static void note_access(Warp *warp, const Op *op, int lane, uint32_t address, Ra
         fault_race(warp, &report);
 }
 
-static void release(Warp *warp, uint32_t address) {
+static void release(Warp *warp, int lane, uint32_t address) {
     Race *race = warp->block->race;
-    if (race) race_mbarrier_arrive(race, address, (unsigned)warp->index, false);
+    if (race) race_mbarrier_arrive(race, address, (unsigned)warp->index, (unsigned)lane, false);
 }
 
 /* op->number says that the count is of bytes to expect before arriving once */
 static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     bool completed = false;
-    release(warp, address);
+    release(warp, lane, address);
     if (op->number) {
         mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
         count = 1;

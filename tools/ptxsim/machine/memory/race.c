@@ -9,8 +9,19 @@
  * A vector holds for every actor the latest clock whose accesses are known to be over. An actor is
  * an index into the vector: sections of one entry a warp, then one entry a mbarrier. Two sections
  * hold no actors but, for the ordinary writes of each warp and of its cp.async, the latest clock
- * that the async proxy sees too; so that joining vectors carries this along. */
-enum { SECTION_WARP, SECTION_COPY, SECTION_VISIBLE, SECTION_BULK = 4, SECTION_WGMMA, SECTIONS };
+ * that the async proxy sees too; so that joining vectors carries this along. In the same way two
+ * sections hold for each warp the latest clock that is known of some of its lanes only, and which:
+ * joining makes them more, so that no race is invented. */
+enum {
+    SECTION_WARP,
+    SECTION_COPY,
+    SECTION_VISIBLE,
+    SECTION_BULK = 4,
+    SECTION_WGMMA,
+    SECTION_SOME,
+    SECTION_LANES,
+    SECTIONS
+};
 enum { MAX_WIDTH = SECTIONS * RACE_MAX_WARPS + RACE_MAX_MBARRIERS };
 
 static const unsigned queue_section[] = {SECTION_COPY, SECTION_BULK, SECTION_WGMMA};
@@ -50,6 +61,7 @@ struct Race {
     uint32_t *readers[READER_KINDS];           /* [cells], a bit a warp */
     Epoch *read[READER_KINDS][RACE_MAX_WARPS]; /* [cells] */
     uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH]; /* what each warp knows */
+    uint32_t met[RACE_MAX_WARPS];              /* its clock when its lanes were last ordered */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
@@ -74,14 +86,23 @@ static unsigned width(const Race *race) { return mbarrier_actor(race, race->mbar
 static uint32_t next_clock(Race *race) { return ++race->highest; }
 
 static void join(const Race *race, uint32_t *into, const uint32_t *from) {
-    unsigned n = width(race);
-    for (unsigned i = 0; i < n; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
+    const unsigned n = width(race), lanes = actor(race, SECTION_LANES, 0);
+    const unsigned rest = actor(race, SECTION_LANES + 1, 0);
+    for (unsigned i = 0; i < lanes; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
+    for (unsigned i = lanes; i < rest; i++) into[i] |= from[i];
+    for (unsigned i = rest; i < n; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
 }
 
 /* After a warp has published its clock, what it does next must carry a later one. Lanes of a warp
  * conflict within one clock only, so this also orders them. */
 static void tick(Race *race, unsigned warp) {
     race->clock[warp][actor(race, SECTION_WARP, warp)] = next_clock(race);
+}
+
+/* All lanes of a warp have met: what they did so far is ordered for all of them. */
+static void meet(Race *race, unsigned warp) {
+    race->met[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
+    tick(race, warp);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -132,6 +153,9 @@ void race_begin_block(Race *race) {
     uint32_t past = race->highest;
     for (unsigned warp = 0; warp < race->warps; warp++) {
         for (unsigned i = 0; i < MAX_WIDTH; i++) race->clock[warp][i] = past;
+        memset(&race->clock[warp][actor(race, SECTION_LANES, 0)], 0,
+               race->warps * sizeof race->clock[warp][0]);
+        race->met[warp] = past;
         for (unsigned q = 0; q < QUEUES; q++) {
             race->queue[q][warp].count = 0;
             race->queue[q][warp].open = next_clock(race);
@@ -174,13 +198,25 @@ static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, uns
     now->ordered_write = 0;
 }
 
+/* Whether `past`, later than what is known of all lanes of its warp, was by lanes that are known.
+ */
+static bool lanes_are_over(const Race *race, const Act *now, Epoch past) {
+    const unsigned who = actor_of(past), lane = lane_of(past);
+    if (who >= race->warps || clock_of(past) > now->known[actor(race, SECTION_SOME, who)])
+        return false;
+    const uint32_t lanes = now->known[actor(race, SECTION_LANES, who)];
+    /* several lanes may be those that are known, but for a single one */
+    return lane < RACE_ALL_LANES ? lanes >> lane & 1 : (lanes & (lanes - 1)) != 0;
+}
+
 /* Whether `past` conflicts with a later access by `lane`. */
 static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past,
                       bool past_writes) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past), known = now->known[who];
     bool other_lane = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
-    if (when > known || (who == now->warp && when == known && other_lane))
+    if ((when > known && !lanes_are_over(race, now, past)) ||
+        (who == now->warp && when == known && other_lane))
         return !(is_atomic(past) && now->access == RACE_ATOMIC);
     if (now->async_proxy && past_writes && who < SECTION_VISIBLE * race->warps)
         return when > now->known[who + SECTION_VISIBLE * race->warps];
@@ -214,7 +250,7 @@ static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {
 static RaceWhy explain(const Race *race, const Act *now, Epoch past) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past);
-    if (when <= now->known[who])
+    if (when <= now->known[who] || lanes_are_over(race, now, past))
         return who == now->warp && when == now->known[who] && !now->async_proxy
                    ? RACE_WITHIN_WARP
                    : RACE_NO_PROXY_FENCE;
@@ -440,11 +476,11 @@ void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep) {
     if (over > *known) *known = over;
 }
 
-void race_warp_sync(Race *race, unsigned warp) { tick(race, warp); }
+void race_warp_sync(Race *race, unsigned warp) { meet(race, warp); }
 
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp) {
     join(race, race->barrier[id], race->clock[warp]);
-    tick(race, warp);
+    meet(race, warp);
 }
 
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps) {
@@ -469,10 +505,17 @@ static unsigned mbarrier_index(const Race *race, const MbarrierClocks *clocks) {
     return mbarrier_actor(race, (unsigned)(clocks - race->mbarrier));
 }
 
-bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, bool copies) {
+bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane, bool copies) {
     MbarrierClocks *clocks = mbarrier(race, address);
     if (!clocks) return false;
+    const unsigned all = actor(race, SECTION_WARP, warp), some = actor(race, SECTION_SOME, warp);
+    const uint32_t now = race->clock[warp][all], before = clocks->arrived[all];
     join(race, clocks->arrived, race->clock[warp]);
+    if (lane < RACE_ALL_LANES) { /* the others may still be at what they did since all met */
+        clocks->arrived[all] = before > race->met[warp] ? before : race->met[warp];
+        clocks->arrived[some] = now;
+        clocks->arrived[actor(race, SECTION_LANES, warp)] |= 1u << lane;
+    }
     if (copies) {
         unsigned who = actor(race, SECTION_COPY, warp);
         clocks->arrived[who] = race->queue[RACE_COPY][warp].open;

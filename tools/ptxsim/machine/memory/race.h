@@ -11,9 +11,11 @@
  *   threads of a warp may be scheduled independently, so two lanes that touch the same bytes need a
  *   race_warp_sync between (bar.warp.sync; shuffles, votes, mma and other .sync instructions wait
  *   for the lanes, but PTX does not promise that they order memory). One lane is in order with
- *   itself; lanes of one execution of one instruction never race here. A barrier arrival or a fence
- *   of any lane is taken to order the whole warp, and a wait of any lane to be one of all lanes:
- *   that may miss a race within a warp, but never invents one.
+ *   itself; lanes of one execution of one instruction never race here. An arrival at an mbarrier
+ *   orders what its lane did, and what the others did before the warp last met (race_warp_sync, a
+ *   barrier). A fence of any lane is taken to be one of the whole warp, a wait of any lane to be
+ * one of all lanes, and what is known of some lanes is known of all that ever arrived: that may
+ * miss a race, but never invents one.
  * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
  *   happen some time between issue and the wait for their group: until then they race with every
  *   conflicting access, the issuing warp's own included.
@@ -124,11 +126,11 @@ void race_warp_sync(Race *race, unsigned warp);
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp);
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 
-/* mbarrier by shared address: an arrival (release), with `copies` also of the warp's cp.async so
- * far (cp.async.mbarrier.arrive); the completion of the phase in progress; and a test or wait that
- * found a phase completed (acquire). False if the block has more than RACE_MAX_MBARRIERS of them;
- * then races through that one may be reported wrongly. */
-bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, bool copies);
+/* mbarrier by shared address: an arrival (release) of a lane (RACE_ALL_LANES: of all), with
+ * `copies` also of the warp's cp.async so far (cp.async.mbarrier.arrive); the completion of the
+ * phase in progress; and a test or wait that found a phase completed (acquire). False if the block
+ * has more than RACE_MAX_MBARRIERS of them; then races through that one may be reported wrongly. */
+bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, unsigned lane, bool copies);
 bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
 bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp);
 

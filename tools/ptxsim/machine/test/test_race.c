@@ -182,7 +182,7 @@ static void test_copies(void) {
 
     race_begin_block(race);
     copies(0, 0, 1);
-    race_mbarrier_arrive(race, BASE + 4096, 0, true);
+    race_mbarrier_arrive(race, BASE + 4096, 0, RACE_ALL_LANES, true);
     copies(0, 1024, 2);
     race_mbarrier_complete(race, BASE + 4096);
     race_mbarrier_acquire(race, BASE + 4096, 1);
@@ -194,7 +194,7 @@ static void test_mbarriers(void) {
     uint32_t full = BASE + 4096, empty = BASE + 4104;
     race_begin_block(race);
     ok(!race_bulk_load(race, 0, full, BASE, 1024, 1, &report), "a bulk load");
-    race_mbarrier_arrive(race, full, 0, false);
+    race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, false);
     ok(reads(1, 0, 2) && reported(RACE_NOT_WAITED, 1, 2), "reading it without a wait races");
     ok(report.earlier.actor == RACE_ACTOR_BULK_LOAD && report.earlier.mbarrier == full,
        "and the report names the mbarrier");
@@ -215,7 +215,7 @@ static void test_mbarriers(void) {
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 1);
     reads(1, 0, 2);
-    race_mbarrier_arrive(race, empty, 1, false);
+    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, empty);
     race_mbarrier_acquire(race, empty, 0);
     ok(!race_bulk_load(race, 0, full, BASE, 1024, 3, &report),
@@ -227,7 +227,7 @@ static void test_mbarriers(void) {
 
     race_begin_block(race);
     writes(1, 0, 1);
-    race_mbarrier_arrive(race, empty, 1, false);
+    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
     writes(1, 128, 2);
     race_mbarrier_complete(race, empty);
     race_mbarrier_acquire(race, empty, 2);
@@ -237,9 +237,56 @@ static void test_mbarriers(void) {
     bool fits = true;
     race_begin_block(race);
     for (uint32_t i = 0; i < RACE_MAX_MBARRIERS; i++)
-        fits = fits && race_mbarrier_arrive(race, BASE + 8 * i, 0, false);
-    ok(fits && !race_mbarrier_arrive(race, BASE + 8 * RACE_MAX_MBARRIERS, 0, false),
+        fits = fits && race_mbarrier_arrive(race, BASE + 8 * i, 0, RACE_ALL_LANES, false);
+    ok(fits && !race_mbarrier_arrive(race, BASE + 8 * RACE_MAX_MBARRIERS, 0, RACE_ALL_LANES, false),
        "mbarriers beyond the limit are refused");
+}
+
+/* Warp 1 reads by the lanes in `mask`, `step` bytes from lane to lane, and some of its lanes
+ * arrive; warp 0 waits for that and writes what was read first. */
+static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving) {
+    const uint32_t empty = BASE + 4104;
+    race_begin_block(race);
+    lanes(1, RACE_READ, mask, 0, step, 4, 1);
+    if (meets) race_warp_sync(race, 1);
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (arriving >> lane & 1) race_mbarrier_arrive(race, empty, 1, lane, false);
+    race_mbarrier_complete(race, empty);
+    race_mbarrier_acquire(race, empty, 0);
+    return !lanes(0, RACE_WRITE, 1, 0, 4, 4, 2);
+}
+
+static void test_lanes_release(void) {
+    ok(released(1, 4, false, 1), "a lane that reads and arrives");
+    ok(!released(1, 4, false, 2) && reported(RACE_UNORDERED, 1, 2), "another one that arrives");
+    ok(report.earlier.warp == 1 && report.earlier.lane == 0, "names the lane that has read");
+    ok(!released(all, 0, false, 1) && reported(RACE_UNORDERED, 1, 2),
+       "one arrives for all that read the same bytes");
+    ok(report.earlier.lane == RACE_ALL_LANES, "several lanes have read");
+    ok(released(all, 4, false, 1), "one arrives, and its own bytes are written");
+    ok(released(all, 0, true, 1), "one arrives for all after they met");
+    ok(released(1, 4, true, 2), "another one after they met");
+    ok(released(all, 0, false, all), "each arrives for itself");
+    ok(released(all, 0, false, 3), "two arrive: they may be those that read");
+    ok(!released(3, 0, false, 4), "but not where one arrives that did not");
+
+    const uint32_t first = BASE + 4104, second = BASE + 4112;
+    race_begin_block(race);
+    lanes(1, RACE_READ, 2, 0, 0, 4, 1); /* lane 1 */
+    race_mbarrier_arrive(race, first, 1, 1, false);
+    race_mbarrier_complete(race, first);
+    race_mbarrier_acquire(race, first, 2);
+    race_mbarrier_arrive(race, second, 2, 0, false);
+    race_mbarrier_complete(race, second);
+    race_mbarrier_acquire(race, second, 0);
+    ok(!lanes(0, RACE_WRITE, 1, 0, 4, 4, 2), "what is known of a lane is passed on");
+    race_begin_block(race);
+    lanes(1, RACE_READ, 2, 0, 0, 4, 1);
+    race_mbarrier_arrive(race, first, 1, 0, false);
+    race_mbarrier_complete(race, first);
+    race_mbarrier_acquire(race, first, 0);
+    barrier(0, 1u << 1 | 1);
+    ok(!lanes(0, RACE_WRITE, 1, 0, 4, 4, 2), "a barrier orders all lanes, whoever arrived before");
 }
 
 static const uint32_t chunk[2] = {BASE, BASE + 16}, full = BASE + 4096; /* of the next tests */
@@ -284,7 +331,8 @@ static void test_tile_release(void) {
     race_mbarrier_acquire(race, full, 1);
     ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "TMA to wgmma needs no fence");
-    race_mbarrier_arrive(race, full + 8, 1, false); /* released before the wgmma is over */
+    race_mbarrier_arrive(race, full + 8, 1, RACE_ALL_LANES,
+                         false); /* released before the wgmma is over */
     race_mbarrier_complete(race, full + 8);
     race_mbarrier_acquire(race, full + 8, 0);
     ok(race_bulk_load(race, 0, full, BASE, 1024, 3, &report) && reported(RACE_NOT_WAITED, 2, 3),
@@ -296,7 +344,7 @@ static void test_tile_release(void) {
     race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report);
     race_commit(race, 1, RACE_WGMMA);
     race_wait(race, 1, RACE_WGMMA, 0);
-    race_mbarrier_arrive(race, full, 1, false);
+    race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 0);
     ok(!race_bulk_load(race, 0, full + 8, BASE, 1024, 3, &report), "releasing it after");
@@ -377,6 +425,7 @@ int main(void) {
     test_granules();
     test_copies();
     test_mbarriers();
+    test_lanes_release();
     test_proxy_fences();
     test_tile_release();
     test_bulk_stores();
