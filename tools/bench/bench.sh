@@ -97,7 +97,7 @@ scratch=$(scratch_beside "$results" bench)
 : >"$scratch/clocks"
 watch_clocks >>"$scratch/clocks" 2>/dev/null &
 trap 'kill $! 2>/dev/null || true; rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'trap "" INT TERM; exit 130' INT TERM
 code=0
 "${run[@]}" >"$scratch/lines" || code=$?
 if [ $code -gt 1 ] || [ ! -s "$scratch/lines" ]; then exit $code; fi

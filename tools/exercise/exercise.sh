@@ -243,7 +243,7 @@ grade() {
         fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
     log=$(mktemp)
     trap 'kill $! 2>/dev/null; wait; rm -f "$log" "$log.table"' EXIT
-    trap 'exit 130' INT TERM
+    trap 'trap "" INT TERM; exit 130' INT TERM
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
     if compiles; then
         if races; then

@@ -20,7 +20,7 @@ fi
 name=${1%.jsonl}
 scratch=$(mktemp -d "$(dirname "$1")/plot.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'trap "" INT TERM; exit 130' INT TERM
 
 grep -q '"name":' "$1" || { echo "$1: there is no result in it" >&2; exit 1; }
 read_with() { # read_with PROGRAM...: the last one prints

@@ -59,7 +59,7 @@ need_ncu
 results=${results:-notes/results/$(file_name "$device")_roofline${suffix,,}.jsonl}
 scratch=$(scratch_beside "$results" roofline)
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'trap "" INT TERM; exit 130' INT TERM
 
 echo "timing ${#stages[@]} stages" >&2
 code=0

@@ -42,7 +42,7 @@ watch() {
 worst=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-trap 'exit 130' INT TERM
+trap 'trap "" INT TERM; exit 130' INT TERM
 device=auto
 for argument in "$@"; do [[ $argument == DEVICE=* ]] && device=${argument#DEVICE=}; done
 if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then

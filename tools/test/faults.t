@@ -32,6 +32,18 @@ full() { # full COMMAND...: the same with a full disk for stdout
 interrupted() { # interrupted SECONDS COMMAND...: the same, with Ctrl-C after so many seconds
     run timeout --preserve-status -s INT -k 10 "$@"
 }
+pressed() { # pressed SECONDS COMMAND...: the same, with ten of them, a millisecond apart
+    local seconds=$1 job
+    shift
+    set -m # a process group of its own
+    "$@" >"$work/out" 2>"$work/err" &
+    job=$!
+    set +m
+    sleep "$seconds"
+    for _ in 0 1 2 3 4 5 6 7 8 9; do kill -INT -$job 2>/dev/null && sleep 0.001; done
+    code=0
+    wait $job || code=$?
+}
 clean() { [ -z "$(find "$TMPDIR" -type f)" ]; }
 
 # ---- a GPU and a program, both of them scripts ---------------------------------------------------
@@ -116,6 +128,10 @@ MAKE=slow_make VARIANTS=d128_fp16_full DIR=build/sm_80/work/01_small interrupted
 ok "an interrupted grade ends with 130" [ $code -eq 130 ]
 ok "and leaves no temporary files" clean
 ok "what it ran has ended" ended
+MAKE=slow_make VARIANTS=d128_fp16_full DIR=build/sm_80/work/01_small pressed 1 \
+    "$root/tools/exercise/exercise.sh" grade 01_small stages/01_small/kernel.cu "$work/program"
+ok "a grade interrupted ten times over ends with 130" [ $code -eq 130 ]
+ok "and leaves no temporary files" clean
 
 # ---- what else prints ----------------------------------------------------------------------------
 cd "$root" || exit 1

@@ -16,7 +16,7 @@ list=$(cd "$(dirname "$0")" && pwd)/numpy.txt
 readonly list
 scratch='' # removed at exit
 trap '[ -z "$scratch" ] || rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'trap "" INT TERM; exit 130' INT TERM
 export PIP_USER=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
 
 say() { printf '%s\n' "$*" >&2; }

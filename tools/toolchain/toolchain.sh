@@ -38,7 +38,7 @@ python=${PYTHON:-python3}
 scratch=() # removed at exit
 tried=()   # the trials that there were
 trap '[ ${#scratch[@]} -eq 0 ] || rm -rf "${scratch[@]}"' EXIT
-trap 'exit 130' INT TERM
+trap 'trap "" INT TERM; exit 130' INT TERM
 
 say() { printf '%s\n' "$*" >&2; }
 found() { printf '%-10s %-7s %s\n' "$@" >&2; } # tool, release, where
