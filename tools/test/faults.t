@@ -35,8 +35,8 @@ interrupted() { # interrupted SECONDS COMMAND...: the same, with Ctrl-C after so
 pressed() { # pressed SECONDS COMMAND...: the same, with ten of them, a millisecond apart
     local seconds=$1 job
     shift
-    set -m # a process group of its own
-    "$@" >"$work/out" 2>"$work/err" &
+    set -m # a process group of its own, and timeout's child does not ignore what this one may
+    timeout --preserve-status 60 "$@" >"$work/out" 2>"$work/err" &
     job=$!
     set +m
     sleep "$seconds"
