@@ -113,11 +113,13 @@ void elements_round(ElementType type, size_t count, float *values) {
 }
 
 double element_ulp(ElementType type, double value) {
-    const int fraction_bits = type == TYPE_BF16 ? 7 : 10;
-    const int least_exponent = type == TYPE_BF16 ? -126 : -14;
-    int exponent = least_exponent;
-    if (value != 0) exponent = ilogb(value);
-    return ldexp(1.0, (exponent > least_exponent ? exponent : least_exponent) - fraction_bits);
+    const double least = type == TYPE_BF16 ? 0x1p-126 : 0x1p-14; /* the least normal number */
+    double power; /* value's exponent alone: the power of two that is not above it */
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= (uint64_t)0x7ff << 52;
+    memcpy(&power, &bits, sizeof power);
+    return (power > least ? power : least) * (type == TYPE_BF16 ? 0x1p-7 : 0x1p-10);
 }
 
 size_t elements_not_finite(ElementType type, const uint16_t *elements, size_t count) {

@@ -53,17 +53,20 @@ static void check_O(const Problem *p, const Rows *rows, const Truth *truth, cons
     const size_t d = (size_t)p->d;
     double worst = -1;
     for (size_t r = 0; r < rows->count; r++) {
+        const uint16_t *O = outputs->O + rows->index[r] * d;
         const double tolerance = check_row_tolerance(p, truth, r);
+        double most = 0; /* the row's largest error, NaN if there is one */
         for (size_t column = 0; column < d; column++) {
-            const double got = element_to_float(p->type, outputs->O[rows->index[r] * d + column]);
+            const double got = element_to_float(p->type, O[column]);
             const double error = check_O_error(truth, r * d + column, got);
-            const double ratio = ratio_of(error, tolerance);
             if (!(error <= tolerance)) result->wrong_elements++;
-            if (ratio <= worst) continue;
-            worst = ratio;
-            result->max_error = error;
-            result->tolerance = tolerance;
+            if (!(error <= most) && !isnan(most)) most = error;
         }
+        const double ratio = ratio_of(most, tolerance);
+        if (ratio <= worst) continue;
+        worst = ratio;
+        result->max_error = most;
+        result->tolerance = tolerance;
     }
     result->ratio = worst;
 }

@@ -5,7 +5,7 @@ PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/me
     cuda))
 # What computes for long is compiled for speed. Of the simulator's hundreds of operations each is
 # one loop over lanes, which only has to become vectors; compilers are most of a first run.
-FAST := common/base/element.c common/truth/oracle.c common/truth/products.c \
+FAST := common/base/element.c $(addprefix common/truth/,check.c oracle.c products.c) \
         tools/ptxsim/machine/% tools/ptxsim/ops/mma.c tools/ptxsim/report/record.c \
         tools/ptxsim/report/footprint.c
 LANES := tools/ptxsim/ops/ops_%

@@ -113,8 +113,8 @@ prepare() {
 }
 build() {
     # shellcheck disable=SC2046 # the names of tests have no blanks
-    nice make -s -C $shadow -j2 CC="gcc ${sanitize[*]}" CFLAGS='-O1 -g1' \
-        HOST_FLAGS="-std=c11 -D_GNU_SOURCE -pthread -MMD -MP -O1" \
+    nice make -s -C $shadow -j2 CC="gcc ${sanitize[*]}" CFLAGS='-Og -g1' \
+        HOST_FLAGS="-std=c11 -D_GNU_SOURCE -pthread -MMD -MP -Og" \
         $(printf '%s\n' "${tests[@]}" |
             sed 's,\(.*\)\.c$,build/test/\1,') >"$log" 2>&1
 }

@@ -543,13 +543,14 @@ function leave(id, text) {
   document.body.append(out);
 }
 
-// Opened with #said, or #test&said, a page leaves what it says after a click on each line and each
-// bar, which is what the notes quote.
-function leaveSaid() {
+// Opened with #said=93,120, or #test&said=93,120, a page leaves what it says after a click on each of
+// these lines and on each bar, which is what the notes quote.
+function leaveSaid(lines) {
   const said = [];
   for (const launch of launches.keys()) {
     chooseLaunch(launch);
     for (const row of document.querySelectorAll('#lines .row.runs')) {
+      if (!lines.includes(row.dataset.line)) continue;
       move({ warp: 0, step: 0, lane: -1 });
       click(row.querySelector('.text'));
       said.push(`line ${row.dataset.line}: ${lanesText_()}`);
@@ -561,5 +562,6 @@ function leaveSaid() {
 
 const ASKED = location.hash.slice(1).split('&');
 if (ASKED.includes('test')) selfTest();
-if (ASKED.includes('said')) leaveSaid();
+for (const asked of ASKED)
+  if (asked.startsWith('said=')) leaveSaid(asked.slice('said='.length).split(','));
 if (ASKED.includes('picture')) leave('picture', picture());

@@ -28,7 +28,7 @@ for source in stages/*/kernel.cu; do
     result $? "$stage: it names the stage before, if there is one"
     ! grep -qE '(src|href)="?https?:|@import|@include' "$page"
     result $? "$stage: it asks for nothing else"
-    drive "$page" said
+    drive "$page" "$(said_of "$stage")"
     look_at "$stage" "$page"
 done
 

@@ -5,17 +5,26 @@
 # be sourced, after browser.sh.
 : "${scratch:?}"
 
+# look_section STAGE: to $scratch/section.
+look_section() { sed -n '/^## Look/,/^## Measure/p' "notes/$1.md" >"$scratch/section"; }
+
+# said_of STAGE: what its page is asked for, the lines that its section links to.
+said_of() {
+    look_section "$1"
+    echo "said=$(grep -o '#L[0-9]*)' "$scratch/section" | tr -dc '0-9\n' | sort -u | paste -sd,)"
+}
+
 # look_at STAGE PAGE: PAGE has been made without variables and was asked for what it says.
 look_at() {
     local stage=$1 page=$2 plain="make stage${1%%_*} explore" words
-    sed -n '/^## Look/,/^## Measure/p' "notes/$stage.md" >"$scratch/section"
+    look_section "$stage"
     read -ra words < <(grep -o 'make stage[0-9]* explore[A-Z0-9= ]*' "$scratch/section")
     [[ "${words[*]} " = "$plain "* ]]
     result $? "$stage: Look begins with its page: ${words[*]}"
     if [ "${words[*]}" != "$plain" ]; then
         "${words[@]}" >"$scratch/log" 2>&1
         result $? "$stage: it is made" "$scratch/log"
-        document "$page" said
+        document "$page" "$(said_of "$stage")"
     fi
     if ! grep -q '^CUDA_VERSION := 13\.0' build/toolchain.mk; then
         result 0 "$stage: the page says what is quoted # SKIP quoted from CUDA 13.0"

@@ -195,7 +195,7 @@ void module_reset_counters(Module *module) {
     for (int i = 0; i < module->kernels; i++) {
         Kernel *k = &module->kernel[i];
         KernelCounts *totals = &k->totals;
-        if (!k->count) continue;
+        if (!totals->launches) continue; /* nothing is counted: most kernels of a grid wait */
         memset(k->count, 0, (size_t)k->ops * sizeof *k->count);
         totals->launches = totals->blocks = 0;
         totals->distinct_load_sectors = totals->distinct_store_sectors = 0;
