@@ -48,7 +48,7 @@ peers.main()
 
 def compile_shared(output, *arguments):
     subprocess.run(
-        [os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", "-shared",
+        [os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O3", "-fPIC", "-shared",
          f"-I{COMMON}",
          "-isystem", os.environ.get("CUDA_INCLUDE", "/usr/local/cuda/include"),
          *map(str, arguments), "-lm", "-o", str(output)], check=True)
