@@ -543,8 +543,8 @@ function leave(id, text) {
   document.body.append(out);
 }
 
-// Opened with #said=93,120, or #test&said=93,120, a page leaves what it says after a click on each of
-// these lines and on each bar, which is what the notes quote.
+// Opened with #said=93,120, or #test&said=93,120, a page leaves what it says after a click on each
+// of these lines and on each bar, which is what the notes quote.
 function leaveSaid(lines) {
   const said = [];
   for (const launch of launches.keys()) {
