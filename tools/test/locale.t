@@ -33,6 +33,7 @@ ok() { # ok STATUS DESCRIPTION
 # The locales are what they are called, or the rest says nothing.
 abroad bash -c 'printf "%.1f" 1,5' && grep -qx 1,5 "$work/log"
 ok $? "a comma is a decimal point in German"
+# shellcheck disable=SC2016 # the other shell expands it
 abroad bash -c 'x=i && [ "${x^}" != I ]'
 ok $? "I is no capital i in Turkish"
 
