@@ -36,8 +36,8 @@ print(numpy.__version__)' 2>/dev/null) || return 1
 
 # unpack FOLDER: makes FOLDER/bin/python3 with the NumPy for this Python, one way or the other.
 unpack() {
-    local install=(-m pip install --quiet --no-input --only-binary :all: --require-hashes
-        --requirement "$list")
+    local install=(-m pip install --quiet --no-input --no-compile --only-binary :all:
+        --require-hashes --requirement "$list")
     if "$base" -m venv "$1"; then
         "$1/bin/python3" "${install[@]}"
     else

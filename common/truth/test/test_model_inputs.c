@@ -105,7 +105,7 @@ static void every_structure(Init init, double strength) {
 /* Which key is the highest, and how far below it the others stay that are `near` or more away. */
 static void peak(Init init, double strength, int seq_q, int seq_kv, size_t row, int expected,
                  int near, double gap) {
-    const Problem p = make_head(64, TYPE_BF16, seq_q, seq_kv);
+    const Problem p = make_head(40, TYPE_BF16, seq_q, seq_kv);
     Inputs inputs = create(&p, init, strength);
     double highest = -INFINITY, far = -INFINITY;
     int at = -1;

@@ -8,6 +8,8 @@
 place=$(dirname "${BASH_SOURCE[0]}")
 flags=(-O2 -g0 -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -Icommon
     -Itools/ptxsim -Itools/sass -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
+# Those of the sanitizers, whose own code may be what a warning is about.
+sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-error)
 
 house_of() { # house_of FILE: the folder of the programs that it is part of
     case $1 in
@@ -24,21 +26,21 @@ texts_of() {
         sort -zu | xargs -0 cat
 }
 
-# compile SOURCE OBJECT: as the build does; names of files in it are those of the tree.
+# compile SOURCE OBJECT [FLAG]...: as the build does; names of files in it are those of the tree.
 compile() {
-    timeout -k 5 300 "${CC:-cc}" "${flags[@]}" -fmacro-prefix-map="$scratch/=" -c "$1" -o "$2" \
-        >"$log" 2>&1
+    timeout -k 5 300 "${CC:-cc}" "${flags[@]}" "${@:3}" -fmacro-prefix-map="$scratch/=" \
+        -c "$1" -o "$2" >"$log" 2>&1
 }
 
-# link OBJECT HOUSE TEST: $scratch/test, a C test with that object in the place of its file's own:
-# what a library has of the file is not taken, because nothing of it is missing.
+# link OBJECT HOUSE TEST [FLAG]...: $scratch/test, a C test with that object in the place of its
+# file's own: what a library has of the file is not taken, because nothing of it is missing.
 link() {
     local libraries=(build/host/tools/libptxsim.a build/host/common/libharness.a)
     [ "$2" != common ] ||
         libraries=(build/host/common/test/fake_runtime.o build/host/common/libharness.a)
     [ "$2" != tools/sass ] || libraries=(build/mutants/libsass.a)
-    "${CC:-cc}" -pthread -rdynamic "$1" "build/host/${3#build/test/}.o" "${libraries[@]}" \
-        -ldl -lm -o "$scratch/test" >"$log" 2>&1
+    "${CC:-cc}" "${@:4}" -pthread -rdynamic "$1" "build/host/${3#build/test/}.o" \
+        "${libraries[@]}" -ldl -lm -o "$scratch/test" >"$log" 2>&1
 }
 
 # run_program SECONDS: what link has made, for as many seconds of the processor; its exit code.

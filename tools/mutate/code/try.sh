@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# One mutant of a file of C: builds it and runs the tests that own the file until one fails.
+# One mutant of a file of C: builds it and runs the tests that own the file until one fails. If none
+# does, the C tests run once more with the mutant under AddressSanitizer and
+# UndefinedBehaviorSanitizer, as `make test` runs them (static.t): what reads or frees the wrong
+# memory may still give the right result.
 #
 #   tools/mutate/code/try.sh FILE NUMBER
 #
@@ -90,5 +93,22 @@ for test in "${tests[@]}"; do
     fi
     code=$?
     judge "$test"
+done
+
+# sanitizers: whether there are any.
+sanitizers() {
+    echo 'int main(void) { return 0; }' >"$scratch/probe.c" &&
+        "${CC:-cc}" "${sanitize[@]}" "$scratch/probe.c" -o "$scratch/probe" 2>"$log"
+}
+sanitizers || verdict survived
+compile "$source" "$mutant" "${sanitize[@]}" || { cat "$log" >&2 && exit 2; }
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+for test in "${tests[@]}"; do
+    seconds=${test%% *} test=${test#* }
+    [ "$seconds" != script ] || continue
+    link "$mutant" "$house" "$test" "${sanitize[@]}" || { cat "$log" >&2 && exit 2; }
+    run_program $((10 + 9 * seconds))
+    code=$?
+    judge "$test, sanitized"
 done
 verdict survived

@@ -83,7 +83,7 @@ static int is_program(const struct dirent *entry) {
 int main(void) {
     struct dirent **entry;
     const int count = scandir(folder, &entry, is_program, alphasort);
-    setenv("SIM_BUDGET", "100000", 1);
+    setenv("SIM_BUDGET", "20000", 1);
     ok(count > 30, "%s has programs", folder);
     for (int i = 0; i < count; i++) {
         check(entry[i]->d_name);
