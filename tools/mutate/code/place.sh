@@ -9,6 +9,7 @@ place=$(dirname "${BASH_SOURCE[0]}")
 flags=(-O2 -g0 -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -Icommon
     -Itools/ptxsim -Itools/sass -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
 # Those of the sanitizers, whose own code may be what a warning is about.
+# shellcheck disable=SC2034 # for try.sh
 sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-error)
 
 house_of() { # house_of FILE: the folder of the programs that it is part of
