@@ -9,7 +9,7 @@ place=$(dirname "${BASH_SOURCE[0]}")
 flags=(-O2 -g0 -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -pthread -Icommon
     -Itools/ptxsim -Itools/sass -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
 # Those of the sanitizers, whose own code may be what a warning is about.
-# shellcheck disable=SC2034 # for try.sh
+# shellcheck disable=SC2034,SC2054 # for try.sh; one word, with a comma
 sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-error)
 
 house_of() { # house_of FILE: the folder of the programs that it is part of
@@ -42,6 +42,12 @@ link() {
     [ "$2" != tools/sass ] || libraries=(build/mutants/libsass.a)
     "${CC:-cc}" "${@:4}" -pthread -rdynamic "$1" "build/host/${3#build/test/}.o" \
         "${libraries[@]}" -ldl -lm -o "$scratch/test" >"$log" 2>&1
+}
+
+# sanitizers: whether there are any.
+sanitizers() {
+    echo 'int main(void) { return 0; }' >"$scratch/probe.c" &&
+        "${CC:-cc}" "${sanitize[@]}" "$scratch/probe.c" -o "$scratch/probe" >"$log" 2>&1
 }
 
 # run_program SECONDS: what link has made, for as many seconds of the processor; its exit code.

@@ -95,11 +95,6 @@ for test in "${tests[@]}"; do
     judge "$test"
 done
 
-# sanitizers: whether there are any.
-sanitizers() {
-    echo 'int main(void) { return 0; }' >"$scratch/probe.c" &&
-        "${CC:-cc}" "${sanitize[@]}" "$scratch/probe.c" -o "$scratch/probe" 2>"$log"
-}
 sanitizers || verdict survived
 compile "$source" "$mutant" "${sanitize[@]}" || { cat "$log" >&2 && exit 2; }
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
