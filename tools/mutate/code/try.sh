@@ -104,6 +104,13 @@ for test in "${tests[@]}"; do
     link "$mutant" "$house" "$test" "${sanitize[@]}" || { cat "$log" >&2 && exit 2; }
     run_program $((10 + 9 * seconds))
     code=$?
+    [ $code -ne 0 ] || continue
+    # A test with an allocator of its own fails beside theirs in any case.
+    compile "$file" "$scratch/own.o" "${sanitize[@]}" || { cat "$log" >&2 && exit 2; }
+    link "$scratch/own.o" "$house" "$test" "${sanitize[@]}" || { cat "$log" >&2 && exit 2; }
+    failed=$code
+    run_program $((10 + 9 * seconds)) || continue
+    code=$failed
     judge "$test, sanitized"
 done
 verdict survived
