@@ -97,11 +97,11 @@ typedef struct Plan {
 } Plan;
 
 // The query of a row. % takes time, so it is left out where heads are not PACKED into one.
-template <bool PACKED> static __device__ int query_of(const AttentionProblem &p, int row) {
+template <bool PACKED> static __host__ __device__ int query_of(const AttentionProblem &p, int row) {
     return PACKED ? row % p.seq_q : row;
 }
 
-// The fewest and the most keys that one of `rows` rows sees, from `row` on.
+// The fewest keys that one of `rows` rows sees from `row` on, all of which exist; and the most.
 template <bool PACKED>
 static __device__ int least_visible(const AttentionProblem &p, int row, int rows) {
     const int query = query_of<PACKED>(p, row);
@@ -109,7 +109,7 @@ static __device__ int least_visible(const AttentionProblem &p, int row, int rows
 }
 
 template <bool PACKED>
-static __device__ int most_visible(const AttentionProblem &p, int row, int rows) {
+static __host__ __device__ int most_visible(const AttentionProblem &p, int row, int rows) {
     return visible_keys(p, min(query_of<PACKED>(p, row) + rows, p.seq_q) - 1);
 }
 
@@ -733,7 +733,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
     auto part_row = [&](unsigned n) { return (size_t)piece(n).index * BR + warp_row; };
     auto seen_by_all = [&](unsigned n) {
-        return same(least_visible<PACKED>(p, piece(n).first_row + warpgroup * 64, 64));
+        const int row = min(piece(n).first_row + warpgroup * 64, plan.rows - 1);
+        return same(least_visible<PACKED>(p, row, min(64, plan.rows - row)));
     };
 
     // The first Q K^T, under which nothing can hide
@@ -846,7 +847,7 @@ const AttentionKernel attention_kernels[] = {
     {NULL, NULL, 0, 0}};
 
 // What a key tile takes in a block of so many consumer warpgroups: together they hide more.
-constexpr int TIME[] = {0, 11, 16, 22};
+constexpr int TIME[] = {0, 11, 15, 20};
 
 // What a plan takes: no less than its longest piece, than as many of the shortest as a block has,
 // and than an equal share of all; the longest come first, and the others fill the gaps. Start and
@@ -854,8 +855,7 @@ constexpr int TIME[] = {0, 11, 16, 22};
 static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
     const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
     auto piece = [&](int row_tile) -> long long { // the longest of a query tile
-        const int keys = visible_keys(*p, (row_tile + 1) * BR - 1);
-        return max(ceil_div(keys, BC * plan->pieces), 1) + 2;
+        return max(ceil_div(most_visible<true>(*p, row_tile * BR, BR), BC * plan->pieces), 1) + 2;
     };
     long long all = 0, time = max(piece(plan->row_tiles - 1), piece(0) * ceil_div(pieces, blocks));
     for (int i = 0; CAUSAL && i < plan->row_tiles; i++) all += piece(i) * plan->pieces;
@@ -864,31 +864,30 @@ static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
 }
 
 static Plan plan_for(const AttentionProblem *p, int blocks) {
-    Plan best,
-        plan = {.rows = p->seq_q, .heads = p->batch * p->heads, .sharing = p->heads / p->kv_heads};
-    // Heads are one where no tile begins later for it: where all queries see the same keys, or a
-    // head has fewer than a tile. Q, O and LSE are the same in memory.
-    if ((!CAUSAL || p->seq_q < 128) && p->seq_q <= INT_MAX / plan.sharing) {
-        plan.rows *= plan.sharing;
-        plan.heads /= plan.sharing;
-        plan.sharing = 1;
-    }
-    const int key_tiles = ceil_div(p->seq_kv, BC);
+    const int key_tiles = ceil_div(p->seq_kv, BC), sharing = p->heads / p->kv_heads;
+    // Heads with the same keys are one where all queries see the same or a head is less than a
+    // tile; where each sees half of them, if it saves a sixteenth: long tiles are then not first.
+    const bool always = !CAUSAL || p->seq_q < 128, ever = always || p->seq_q <= p->seq_kv / 2;
+    const bool shared = sharing > 1 && ever && p->seq_q <= INT_MAX / sharing;
+    Plan best, plan;
     long long shortest = LLONG_MAX;
-    for (plan.warpgroups = MAX_WARPGROUPS; plan.warpgroups > 0; plan.warpgroups--) {
-        plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
-        const int tiles = plan.row_tiles * plan.heads;
-        // Few tiles: as many pieces as there are blocks, or two or three times as many; of these
-        // the fewest that are as short.
-        for (int waves = 0; waves <= (tiles < blocks ? 3 : 0); waves++) {
-            plan.pieces = max(min(waves * blocks / tiles, key_tiles), 1);
-            plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
-            const long long time = cost(p, &plan, blocks);
-            if (time >= shortest) continue;
-            shortest = time;
-            best = plan;
+    for (int one = shared && always; one <= shared; one++)
+        for (plan.warpgroups = MAX_WARPGROUPS; plan.warpgroups > 0; plan.warpgroups--) {
+            plan.sharing = one ? 1 : sharing;
+            plan.heads = p->batch * p->kv_heads * plan.sharing;
+            plan.rows = p->seq_q * (sharing / plan.sharing);
+            plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
+            const int tiles = plan.row_tiles * plan.heads;
+            // Few tiles: one, two or three pieces for each block; the fewest that are as short.
+            for (int waves = 0; waves <= (tiles < blocks ? 3 : 0); waves++) {
+                plan.pieces = max(min(waves * blocks / tiles, key_tiles), 1);
+                plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
+                const long long time = cost(p, &plan, blocks) * (one ? 17 : 16);
+                if (time >= shortest) continue;
+                shortest = time;
+                best = plan;
+            }
         }
-    }
     // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
     // values fit L2. Groups of equal size. Full: one, so that blocks read the same keys at the same
     // time.
