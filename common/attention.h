@@ -11,12 +11,14 @@
  * and TARGET_SM says what it is compiled for: 75, 80, 86, 89, 90, ...
  *
  * The causal mask is aligned bottom-right, as in FlashAttention 2.1 and later. A row that sees no
- * key gives O = 0 and LSE = -inf. Accumulation and softmax are in fp32.
+ * key gives O = 0 and LSE = -inf. Accumulation and softmax are in fp32; where P or O becomes an
+ * element, it is rounded to the nearest.
  *
  * Infinities and NaN go where the formula takes them. In Q they stay in their row; in K_j they
  * reach the rows that see key j. In V_j, column c, they reach column c of the rows that give key j
- * weight, and may make column c NaN in other rows that read this V, for a tensor core computes
- * 0 * NaN. Nothing else is touched. A row whose scores are all -inf is a row without keys.
+ * weight, and may make column c NaN in other rows of the heads that read this V, whether they see
+ * key j or not, for a tensor core computes 0 * NaN. Nothing else is touched. A row whose scores are
+ * all -inf is a row without keys.
  *
  * Finite inputs have a Q K^T that fp32 can hold, and scores S of at most ATTENTION_MOST_SCORE in
  * magnitude. fp32 has 24 bits: the next number after 10^8 is 10^8 + 8, so beyond it a P_ij may be
@@ -43,7 +45,8 @@ typedef struct AttentionProblem {
     int kv_heads;
     int seq_q;
     int seq_kv;
-    float scale; /* positive, multiplies Q K^T; the harness passes 1 / sqrt(HEAD_DIM) */
+    float scale; /* multiplies Q K^T; positive, and a normal number also times log2(e). The harness
+                    passes 1 / sqrt(HEAD_DIM) */
 } AttentionProblem;
 
 /* Device pointers, contiguous, 256-byte aligned. Element type: fp16 or bf16 by ELEMENT_BF16. */
@@ -67,15 +70,18 @@ typedef struct AttentionKernel {
 extern const AttentionKernel attention_kernels[];
 
 /* NULL if the stage can compute this problem on a device of this compute capability
- * (10 * major + minor: 90 for 9.0), else one sentence that says why not. */
+ * (10 * major + minor: 90 for 9.0), else one sentence that says why not. There are two reasons: the
+ * stage runs on no device of this capability, or the problem needs more than 2^31 - 1 blocks. */
 const char *attention_supports(const AttentionProblem *problem, int compute_capability);
 
-/* Bytes of scratch memory on the device that attention_launch needs; 0: none. */
+/* Bytes of scratch memory that attention_launch needs on the current device; 0: none, and it may be
+ * NULL. */
 size_t attention_workspace_bytes(const AttentionProblem *problem);
 
 /* Enqueues the computation on `stream` and returns without waiting. Allocates nothing; `workspace`
- * has attention_workspace_bytes(problem) bytes, 256-byte aligned, contents undefined. Returns the
- * first CUDA error of the launch. */
+ * has attention_workspace_bytes(problem) bytes on the current device, 256-byte aligned, contents
+ * undefined. Launches with other outputs and another workspace may run at the same time. Returns
+ * the first CUDA error of the launch; one that was there before may be returned in its place. */
 cudaError_t attention_launch(const AttentionProblem *problem, const AttentionTensors *tensors,
                              void *workspace, cudaStream_t stream);
 

@@ -53,6 +53,30 @@ static bool accepts_many_rows(const Stage *stage, const Problem *problem, int co
     return true;
 }
 
+enum { MANY_BATCHES = 1 << 22 }; /* of 64 queries and keys: 2^34 scores */
+
+static size_t workspace_of(const Stage *stage, const Problem *problem, int batch) {
+    const AttentionProblem asked = {.batch = batch,
+                                    .heads = 1,
+                                    .kv_heads = 1,
+                                    .seq_q = 64,
+                                    .seq_kv = 64,
+                                    .scale = problem->shape.scale};
+    return stage->workspace_bytes(&asked);
+}
+
+/* Where two batches need twice the workspace of one, many need as many times as much: a number of
+ * bytes or elements that is computed in 32 bits ends before. Nobody allocates it here. */
+static bool workspace_grows(const Stage *stage, const Problem *problem, Error *error) {
+    const size_t one = workspace_of(stage, problem, 1), two = workspace_of(stage, problem, 2),
+                 many = workspace_of(stage, problem, MANY_BATCHES);
+    if (two != 2 * one || many == one * MANY_BATCHES) return true;
+    return error_set(error, STATUS_FAIL,
+                     "it would ask for a workspace of %zu bytes for B=%d H=1 N=64 NKV=64, and asks "
+                     "for %zu for B=1",
+                     many, MANY_BATCHES, one);
+}
+
 /* Machine code for a device runs on all newer ones, too, unless it needs what only that one has
  * (sm_90a). A stage that refuses another is found out here, on whatever device it is. */
 static bool accepts_newer(const Stage *stage, const Problem *problem, int ptx_version,
@@ -84,7 +108,9 @@ static double elements(const Problem *problem) {
 bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,
                    Error *error) {
     const char *why = stage->supports(&problem->shape, compute_capability);
-    if (!why) return accepts_many_rows(stage, problem, compute_capability, error);
+    if (!why)
+        return accepts_many_rows(stage, problem, compute_capability, error) &&
+               workspace_grows(stage, problem, error);
     if (refuses_device(stage, problem, compute_capability) ||
         elements(problem) / LEAST_ELEMENTS > INT_MAX)
         return error_set(error, STATUS_SKIP, "%s", why);

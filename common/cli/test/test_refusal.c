@@ -65,6 +65,28 @@ static const char *smallest(const AttentionProblem *p, int capability) {
     return is_smallest && capability == 90 ? NULL : "no";
 }
 
+static size_t none(const AttentionProblem *p) {
+    (void)p;
+    return 0;
+}
+
+static size_t all_scores(const AttentionProblem *p) {
+    return sizeof(float) * (size_t)p->batch * (size_t)(p->heads * p->seq_q * p->seq_kv);
+}
+
+static size_t scores_in_32_bits(const AttentionProblem *p) {
+    return sizeof(float) * ((unsigned)p->batch * (unsigned)(p->heads * p->seq_q * p->seq_kv));
+}
+
+static size_t counter_or_parts(const AttentionProblem *p) {
+    return p->batch < 132 ? 256 + (size_t)p->batch * 4096 : 256;
+}
+
+static size_t constant(const AttentionProblem *p) {
+    (void)p;
+    return 256;
+}
+
 typedef const char *(*Supports)(const AttentionProblem *problem, int capability);
 
 static Problem problem_of(int batch, int heads, int seq_q, int seq_kv) {
@@ -75,7 +97,7 @@ static Error error;
 
 /* STATUS_PASS: accepted. */
 static Status asked(Supports supports, Problem problem, int capability) {
-    const Stage stage = {.supports = supports};
+    const Stage stage = {.supports = supports, .workspace_bytes = none};
     return stage_accepts(&stage, &problem, capability, &error) ? STATUS_PASS : error.status;
 }
 
@@ -90,7 +112,7 @@ static const char *devices(const AttentionProblem *p, int capability) {
 static Status compiled(const char *ptx, int from, int to) {
     static const int function;
     static const AttentionKernel kernels[] = {{"a", &function, 128, 500}, {NULL, NULL, 0, 0}};
-    const Stage stage = {.kernels = kernels, .supports = devices};
+    const Stage stage = {.kernels = kernels, .supports = devices, .workspace_bytes = none};
     const Device device = {.compute_capability = 90, .block_shared_bytes = 2000};
     const Problem problem = problem_of(1, 2, 33, 40);
     StageResources resources;
@@ -122,8 +144,25 @@ static void devices_it_is_compiled_for(void) {
     ok(compiled("0", 80, 86) == STATUS_SKIP, "nothing is asked where nobody knows");
 }
 
+static bool workspace_accepted(size_t (*bytes)(const AttentionProblem *problem)) {
+    const Stage stage = {.supports = never, .workspace_bytes = bytes};
+    const Problem small = problem_of(1, 2, 33, 40);
+    return stage_accepts(&stage, &small, 90, &error);
+}
+
+static void workspaces(void) {
+    ok(workspace_accepted(none) && workspace_accepted(all_scores), "a workspace may grow, or not");
+    ok(workspace_accepted(constant) && workspace_accepted(counter_or_parts),
+       "or be needed where there is little work alone");
+    ok(!workspace_accepted(scores_in_32_bits) && error.status == STATUS_FAIL &&
+           strcmp(error.text, "it would ask for a workspace of 0 bytes for B=4194304 H=1 N=64 "
+                              "NKV=64, and asks for 16384 for B=1") == 0,
+       "but it may not stop growing: %s", error.text);
+}
+
 int main(void) {
     devices_it_is_compiled_for();
+    workspaces();
     const Problem small = problem_of(1, 2, 33, 40);
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
     ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");
