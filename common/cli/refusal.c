@@ -53,6 +53,23 @@ static bool accepts_many_rows(const Stage *stage, const Problem *problem, int co
     return true;
 }
 
+/* 2^40 heads, and a block for each at least: no launch can count them, and a stage that counts in
+ * 32 bits would launch some of them or none. */
+static bool refuses_too_many(const Stage *stage, const Problem *problem, int compute_capability,
+                             Error *error) {
+    const AttentionProblem most = {.batch = 1 << 20,
+                                   .heads = 1 << 20,
+                                   .kv_heads = 1 << 20,
+                                   .seq_q = 64,
+                                   .seq_kv = 64,
+                                   .scale = problem->shape.scale};
+    return stage->supports(&most, compute_capability) ||
+           error_set(error, STATUS_FAIL,
+                     "it would accept B=%d H=%d HKV=%d N=%d NKV=%d, which needs more than 2^31 - 1 "
+                     "blocks",
+                     most.batch, most.heads, most.kv_heads, most.seq_q, most.seq_kv);
+}
+
 enum { MANY_BATCHES = 1 << 22 }; /* of 64 queries and keys: 2^34 scores */
 
 static size_t workspace_of(const Stage *stage, const Problem *problem, int batch) {
@@ -110,6 +127,7 @@ bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capab
     const char *why = stage->supports(&problem->shape, compute_capability);
     if (!why)
         return accepts_many_rows(stage, problem, compute_capability, error) &&
+               refuses_too_many(stage, problem, compute_capability, error) &&
                workspace_grows(stage, problem, error);
     if (refuses_device(stage, problem, compute_capability) ||
         elements(problem) / LEAST_ELEMENTS > INT_MAX)

@@ -6,7 +6,8 @@
 #include "device/stage.h"
 
 /* Whether the stage computes the problem on a device of this compute capability, and would compute
- * large ones that are only asked about, with the workspace that they need. False: *error says why not, with STATUS_SKIP if the
+ * large ones that are only asked about, with the workspace that they need, and refuse what no
+ * launch can count. False: *error says why not, with STATUS_SKIP if the
  * contract knows the reason (the stage runs on other devices and on none of this capability, or the
  * problem may need more than 2^31 - 1 blocks), else with STATUS_FAIL. */
 bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,

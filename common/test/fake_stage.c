@@ -4,6 +4,7 @@
 #include "base/element.h"
 #include "test/fake_runtime.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -119,7 +120,7 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
     if (BUG == BUG_UNSUPPORTED && compute_capability != 120) return "needs compute capability 12.0";
     if (BUG == BUG_REFUSES && p->seq_kv % 2) return "needs an even number of keys";
     if (BUG == BUG_REFUSES_ALL) return "has no time";
-    return NULL;
+    return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
 }
 
 size_t attention_workspace_bytes(const AttentionProblem *p) {

@@ -4,6 +4,7 @@
 // Before:   nothing.
 // Look for: SHFL, and no shared memory.
 // Limits:   needs sm_75 or newer.
+#include <limits.h>
 #include <math_constants.h>
 
 #include "attention.h"
@@ -53,7 +54,9 @@ static __global__ void flash_fwd(const element *Q, // [batch, heads, seq_q, D]
 const AttentionKernel attention_kernels[] = {{"flash_fwd", (const void *)flash_fwd, WARPS * 32, 0},
                                              {NULL, NULL, 0, 0}};
 
-const char *attention_supports(const AttentionProblem *, int) { return NULL; }
+const char *attention_supports(const AttentionProblem *p, int) {
+    return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
+}
 
 size_t attention_workspace_bytes(const AttentionProblem *) { return 0; }
 

@@ -4,6 +4,7 @@
 // stage; as a program it launches its kernels on the GPU and prints what that objects to.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "attention.h"
@@ -39,7 +40,9 @@ static __global__ void other_type(__nv_bfloat16 *a) {
 const AttentionKernel attention_kernels[] = {{"one_key", (const void *)one_key, 1, 0},
                                              {NULL, NULL, 0, 0}};
 
-const char *attention_supports(const AttentionProblem *, int) { return NULL; }
+const char *attention_supports(const AttentionProblem *p, int) {
+    return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
+}
 
 size_t attention_workspace_bytes(const AttentionProblem *) { return 0; }
 

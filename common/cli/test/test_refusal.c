@@ -6,21 +6,29 @@
 #include <limits.h>
 #include <stdlib.h>
 
+/* What no stage may accept. */
+static const char *uncountable(const AttentionProblem *p) {
+    return (double)p->batch * p->heads > INT_MAX ? "too many heads" : NULL;
+}
+
 static const char *never(const AttentionProblem *p, int capability) {
-    (void)p, (void)capability;
-    return NULL;
+    (void)capability;
+    return uncountable(p);
+}
+
+static const char *counts_in_32_bits(const AttentionProblem *p, int capability) {
+    (void)capability;
+    return (unsigned)p->batch * (unsigned)p->heads > INT_MAX ? "too many heads" : NULL;
 }
 
 static const char *other_device(const AttentionProblem *p, int capability) {
-    (void)p;
-    return capability == 90 ? NULL : "needs compute capability 9.0";
+    return capability == 90 ? uncountable(p) : "needs compute capability 9.0";
 }
 
 static int alone; /* the compute capability of the one device that runs it */
 
 static const char *one_device(const AttentionProblem *p, int capability) {
-    (void)p;
-    return capability == alone ? NULL : "needs another";
+    return capability == alone ? uncountable(p) : "needs another";
 }
 
 static const char *any_device(const AttentionProblem *p, int capability) {
@@ -30,7 +38,7 @@ static const char *any_device(const AttentionProblem *p, int capability) {
 
 static const char *odd_lengths(const AttentionProblem *p, int capability) {
     (void)capability;
-    return p->seq_q > 1 && p->seq_q % 2 ? "odd" : NULL;
+    return p->seq_q > 1 && p->seq_q % 2 ? "odd" : uncountable(p);
 }
 
 static const char *many_blocks(const AttentionProblem *p, int capability) {
@@ -54,8 +62,7 @@ static const char *rows(const AttentionProblem *p, int capability) {
 }
 
 static const char *in_percent(const AttentionProblem *p, int capability) {
-    (void)p;
-    return capability == 90 ? "needs 100 %%" : NULL;
+    return capability == 90 ? "needs 100 %%" : uncountable(p);
 }
 
 /* Runs nothing but the smallest problem of all, with the scale of the one that is asked for. */
@@ -104,8 +111,7 @@ static Status asked(Supports supports, Problem problem, int capability) {
 static int least, most_of_all; /* the compute capabilities that run it */
 
 static const char *devices(const AttentionProblem *p, int capability) {
-    (void)p;
-    return capability >= least && capability <= most_of_all ? NULL : "needs another";
+    return capability >= least && capability <= most_of_all ? uncountable(p) : "needs another";
 }
 
 /* Of a stage that is compiled for `ptx` and runs from..to, on a device of 9.0. */
@@ -163,6 +169,10 @@ static void workspaces(void) {
 int main(void) {
     devices_it_is_compiled_for();
     workspaces();
+    ok(asked(counts_in_32_bits, problem_of(1, 2, 33, 40), 90) == STATUS_FAIL &&
+           strcmp(error.text, "it would accept B=1048576 H=1048576 HKV=1048576 N=64 NKV=64, which "
+                              "needs more than 2^31 - 1 blocks") == 0,
+       "who counts blocks in 32 bits would accept 2^40: %s", error.text);
     const Problem small = problem_of(1, 2, 33, 40);
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
     ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");

@@ -6,6 +6,7 @@
 #include "test/fake_runtime.h"
 #include "test/tap.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum { D = 64, N = 20, NKV = 30, HEADS = 4, KV_HEADS = 2, SCRATCH = 300 };
@@ -78,7 +79,8 @@ static cudaError_t launch(const AttentionProblem *p, const AttentionTensors *t, 
 }
 
 static const char *supports(const AttentionProblem *p, int compute_capability) {
-    (void)p, (void)compute_capability;
+    (void)compute_capability;
+    if ((double)p->batch * p->heads > INT_MAX) return "needs more than 2^31 - 1 blocks";
     return bug.refuses ? "has no time, at 100 %d" : NULL;
 }
 

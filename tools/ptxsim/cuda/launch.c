@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda/module.h"
+#include "cuda/watch.h"
 #include "machine/scheduler.h"
 #include "ptx/bounds.h"
 #include "report/recorder.h"
@@ -209,6 +211,18 @@ static void record_fault(const Launch *launch) {
     block_free(block);
 }
 
+/* A stage's launches may run at the same time, and all of them have the same variables. */
+static void refuse_state(Launch *launch) {
+    if (launch->status != LAUNCH_OK || !watching_launch()) return;
+    const char *name = module_stored(launch->kernel);
+    if (!name) return;
+    launch->status = LAUNCH_FAULT;
+    snprintf(launch->report, sizeof launch->report,
+             "ptxsim: kernel %s stores to %s, a variable of the whole program: two launches at the "
+             "same time would share it\n",
+             launch->kernel->name, name);
+}
+
 static void note_totals(Launch *launch) {
     KernelCounts *totals = &launch->kernel->totals;
     uint64_t loaded, stored;
@@ -236,6 +250,7 @@ LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const ar
     work_together(&launch);
     note_totals(&launch);
     record_fault(&launch);
+    refuse_state(&launch);
     recorder_end(launch.record);
     fputs(launch.report, stderr);
     return launch.status;

@@ -95,6 +95,15 @@ static const char *readable_name(Arena *arena, Text mangled) {
     return copy;
 }
 
+const char *module_stored(Kernel *kernel) {
+    for (int i = 0; i < kernel->ptx->variables; i++) {
+        const Variable *v = kernel->ptx->variable[i];
+        if (v->space == SPACE_GLOBAL && v->placed && memory_stored(v->address))
+            return readable_name(&kernel->arena, v->name);
+    }
+    return NULL;
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 static char *copy_text(Arena *arena, Text text) {

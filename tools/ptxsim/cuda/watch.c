@@ -12,6 +12,8 @@ void watch_call(const char *function) {
     if (watching && !first) first = function;
 }
 
+bool watching_launch(void) { return watching; }
+
 void simulator_watch(void) {
     watching = true;
     first = NULL;

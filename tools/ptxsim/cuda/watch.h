@@ -12,6 +12,9 @@
 
 void watch_call(const char *function);
 
+/* Whether attention_launch is running. */
+bool watching_launch(void);
+
 /* In one that enqueues something: true if nothing is to be executed, and then what to return. */
 bool only_rehearsed(cudaError_t *outcome);
 

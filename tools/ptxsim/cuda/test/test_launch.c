@@ -1,11 +1,12 @@
 /* Launches: what would take too long, by a clock that the test moves, and how many threads work.
  * Catches: an estimate that is wrong or comes too early, a limit that is off by one, a setting that
- * is passed over, threads that have no block to run. */
+ * is passed over, threads that have no block to run, a stage's state that its launches share. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "device/simulator.h"
 #include "test/stub.h"
 #include "test/run_ptx.h"
 
@@ -122,8 +123,36 @@ static void test_threads(void) {
     starts(large, "16", 16, 256, 8); /* what is local fits a GiB nine times */
 }
 
+/* What is said of a kernel with variables, while attention_launch runs or not. */
+static void shares(bool watched, const char *code, const char *expected) {
+    char said[1000], text[2000];
+    snprintf(text, sizeof text,
+             PTX_HEAD ".global .align 4 .u32 first;\n.global .align 4 .u32 _ZL5taken;\n"
+                      ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 v;\n"
+                      "ld.param.u64 p, [data];\n%s\nret;\n}\n",
+             code);
+    if (watched) simulator_watch();
+    const PtxRun result = run(text, 2, 32, said, sizeof said);
+    if (watched) simulator_unwatch();
+    is_int(result.status, *expected ? LAUNCH_FAULT : LAUNCH_OK, code);
+    is_text(said, expected, "and what is said of it");
+}
+
+#define SHARED(name)                                                                             \
+    "ptxsim: kernel k stores to " name ", a variable of the whole program: two launches at the " \
+    "same time would share it\n"
+
+static void test_state(void) {
+    shares(true, "st.global.u32 [p], 1;", "");
+    shares(true, "ld.global.u32 v, [first]; st.global.u32 [p], v;", "");
+    shares(true, "st.global.u32 [first], 1;", SHARED("first"));
+    shares(true, "atom.global.add.u32 v, [_ZL5taken], 1;", SHARED("taken"));
+    shares(false, "atom.global.add.u32 v, [_ZL5taken], 1;", "");
+}
+
 int main(void) {
     test_estimate();
     test_threads();
+    test_state();
     return done_testing();
 }

@@ -135,6 +135,11 @@ static uint64_t count_bits(const uint64_t *word, size_t words) {
     return bits;
 }
 
+bool memory_stored(uint64_t address) {
+    const Allocation *a = memory_find(address, 1);
+    return a && count_bits(a->stored, mark_words(a)) > 0;
+}
+
 void memory_count_marks(uint64_t *loaded, uint64_t *stored) {
     *loaded = *stored = 0;
     for (size_t i = 0; i < device.count; i++) {

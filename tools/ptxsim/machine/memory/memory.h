@@ -56,6 +56,9 @@ static inline void memory_mark(uint64_t *sectors, const Allocation *allocation, 
 void memory_mark_range(uint64_t *sectors, const Allocation *allocation, uint64_t address,
                        uint64_t bytes);
 
+/* Whether any sector of the allocation that holds `address` is marked as stored. */
+bool memory_stored(uint64_t address);
+
 /* Forgets the marks, and counts them. */
 void memory_clear_marks(void);
 void memory_count_marks(uint64_t *loaded, uint64_t *stored);
