@@ -94,24 +94,27 @@ static bool workspace_grows(const Stage *stage, const Problem *problem, Error *e
                      many, MANY_BATCHES, one);
 }
 
-/* Machine code for a device runs on all newer ones, too, unless it needs what only that one has
- * (sm_90a). A stage that refuses another is found out here, on whatever device it is. */
-static bool accepts_newer(const Stage *stage, const Problem *problem, int ptx_version,
-                          Error *error) {
+/* Machine code for a device runs on all newer ones, too; what needs
+ * features of one architecture (sm_90a) runs on no other. A stage that says otherwise is found out
+ * here, on whatever device it is. */
+static bool accepts_its_devices(const Stage *stage, const Problem *problem, int ptx_version,
+                                Error *error) {
     const AttentionProblem smallest = smallest_problem(problem);
-    bool only_this = ptx_version >= 90;
     if (!runs_somewhere(stage, &smallest)) return true; /* it is not about devices */
-    for (size_t i = 0; i < CAPABILITIES; i++)
-        only_this &= capabilities[i] <= ptx_version || stage->supports(&smallest, capabilities[i]);
     for (size_t i = 0; i < CAPABILITIES; i++) {
         const int asked = capabilities[i];
-        const bool runs = asked == ptx_version || (asked > ptx_version && !only_this);
-        const char *why = runs ? stage->supports(&smallest, asked) : NULL;
-        if (why)
+        const bool runs = asked == ptx_version || (asked > ptx_version && !stage->one_device);
+        const char *why = stage->supports(&smallest, asked);
+        if (runs && why)
             return error_set(error, STATUS_FAIL,
                              "it would refuse compute capability %d.%d (\"%s\"), and it is "
                              "compiled for %d.%d",
                              asked / 10, asked % 10, why, ptx_version / 10, ptx_version % 10);
+        if (stage->one_device && !runs && !why)
+            return error_set(error, STATUS_FAIL,
+                             "it would accept compute capability %d.%d, and it is compiled for "
+                             "%d.%d and no other",
+                             asked / 10, asked % 10, ptx_version / 10, ptx_version % 10);
     }
     return true;
 }
@@ -139,7 +142,8 @@ bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capab
 bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
                 StageResources *resources, Error *error) {
     *resources = stage_resources(stage, device->simulated);
-    if (resources->ptx_version > 0 && !accepts_newer(stage, problem, resources->ptx_version, error))
+    if (resources->ptx_version > 0 &&
+        !accepts_its_devices(stage, problem, resources->ptx_version, error))
         return false;
     if (!stage_accepts(stage, problem, device->compute_capability, error)) return false;
     if (resources->shared_bytes <= device->block_shared_bytes) return true;

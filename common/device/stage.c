@@ -1,11 +1,14 @@
 #include "device/stage.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +40,28 @@ static void await(const char *path) {
     while (process > 0 && access(path, F_OK) != 0 && kill(process, 0) == 0) nanosleep(&pause, NULL);
 }
 
+/* Whether a target in the PTX of the file ends with a letter (PTX ISA 11.1.2, .target): what has
+ * features of one architecture runs on no other. Compressed PTX says nothing. */
+static bool for_one_device(const char *path) {
+    static const char target[] = ".target sm_";
+    struct stat info;
+    bool one = false;
+    const int file = open(path, O_RDONLY);
+    if (file < 0 || fstat(file, &info) != 0) return false;
+    const size_t size = (size_t)info.st_size;
+    char *text = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (text == MAP_FAILED) return false;
+    const char *at = text, *end = text + size;
+    while (!one && (at = memmem(at, (size_t)(end - at), target, sizeof target - 1))) {
+        at += sizeof target - 1;
+        while (at < end && isdigit((unsigned char)*at)) at++;
+        one = at < end && isalpha((unsigned char)*at);
+    }
+    munmap(text, size);
+    return one;
+}
+
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error) {
     char variant[VARIANT_NAME], path[PATH_MAX];
     struct stat info;
@@ -54,6 +79,7 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
                          path);
     stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!stage->library) return error_set(error, STATUS_FAIL, "%s", dlerror());
+    stage->one_device = for_one_device(path);
     if (find(stage->library, path, "attention_kernels", &stage->kernels, error) &&
         find(stage->library, path, "attention_supports", &stage->supports, error) &&
         find(stage->library, path, "attention_workspace_bytes", &stage->workspace_bytes, error) &&

@@ -10,6 +10,7 @@ typedef struct Stage {
     char folder[1024]; /* "build/sm_80/07_swizzle" */
     char name[64];     /* "07_swizzle" */
     int number;        /* 7; 0 if the name does not start with digits and '_' */
+    bool one_device;   /* its PTX is for one compute capability alone, as that of sm_90a is */
     void *library;
     const AttentionKernel *kernels;
     const char *(*supports)(const AttentionProblem *problem, int compute_capability);

@@ -6,22 +6,25 @@
 #
 # The problems are small and ragged unless KEYs say otherwise, because every access is watched. One
 # has enough keys that every stage uses its buffers twice, one has blocks whose rows see no key, one
-# has few queries, for which the last stage cuts the keys into pieces. Together they have all eight
-# variants and inputs of several kinds.
+# has few queries, for which the last stage cuts the keys into pieces; a tile that is full but for
+# one key, no LSE, another scale, a P that fp16 cannot hold, rows whose one score is -inf. Together
+# they have all eight variants and inputs of several kinds.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
 program=$1
 shift
-problems=("B=1 H=2 HKV=1 N=130 NKV=400 CAUSAL=0 D=128 DTYPE=fp16"
+problems=("B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3"
     "B=1 H=2 HKV=1 N=400 NKV=100 CAUSAL=1 D=128 DTYPE=bf16 INIT=large"
     "B=1 H=4 HKV=1 N=16 NKV=1700 CAUSAL=0 D=128 DTYPE=bf16 INIT=sink"
     "B=1 H=2 HKV=1 N=200 NKV=200 CAUSAL=1 D=128 DTYPE=fp16 INIT=nan"
     "B=1 H=3 HKV=1 N=65 NKV=257 CAUSAL=0 D=64 DTYPE=fp16 INIT=dominant"
     "B=2 H=4 HKV=2 N=129 NKV=300 CAUSAL=1 D=64 DTYPE=fp16 INIT=equal"
     "B=2 H=2 HKV=1 N=70 NKV=330 CAUSAL=0 D=64 DTYPE=bf16 INIT=infinite"
-    "B=1 H=6 HKV=2 N=17 NKV=520 CAUSAL=1 D=64 DTYPE=bf16 INIT=peaked")
+    "B=1 H=6 HKV=2 N=17 NKV=520 CAUSAL=1 D=64 DTYPE=bf16 INIT=peaked"
+    "B=1 H=2 HKV=2 N=100 NKV=383 CAUSAL=1 D=128 DTYPE=fp16 INIT=sink STRENGTH=13 LSE=0"
+    "B=2 H=4 HKV=2 N=70 NKV=1 CAUSAL=1 D=64 DTYPE=bf16 INIT=infinite")
 
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
 watch() {

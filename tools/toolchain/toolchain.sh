@@ -270,11 +270,12 @@ keep() {
     rm -rf "$kept" && mv -T "$(dirname "$made")" "$kept"
 }
 
-# True if the small stage of this compiler was kept.
+# True if the small stage of this compiler was kept, and is still the one.
 was_read() {
     local compiler
     { read -r compiler && read -r plain; } 2>/dev/null <"$kept/compiler" || return 1
-    [ "$compiler" = "$(realpath "$nvcc")" ] && [ "$kept/compiler" -nt "$compiler" ] || return 1
+    [ "$compiler" = "$(realpath "$nvcc")" ] && [ "$kept/compiler" -nt "$compiler" ] &&
+        [ "$kept/compiler" -nt "$here/trial.cu" ] || return 1
     made=$kept/d128_fp16_full.so log=$kept/log
 }
 

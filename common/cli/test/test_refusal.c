@@ -114,16 +114,20 @@ static const char *devices(const AttentionProblem *p, int capability) {
     return capability >= least && capability <= most_of_all ? uncountable(p) : "needs another";
 }
 
-/* Of a stage that is compiled for `ptx` and runs from..to, on a device of 9.0. */
+/* Of a stage that is compiled for `ptx`, and for no other if `ptx` ends with a letter, and runs
+ * from..to, on a device of 9.0. */
 static Status compiled(const char *ptx, int from, int to) {
     static const int function;
     static const AttentionKernel kernels[] = {{"a", &function, 128, 500}, {NULL, NULL, 0, 0}};
-    const Stage stage = {.kernels = kernels, .supports = devices, .workspace_bytes = none};
+    const Stage stage = {.kernels = kernels,
+                         .supports = devices,
+                         .workspace_bytes = none,
+                         .one_device = strchr(ptx, 'a') != NULL};
     const Device device = {.compute_capability = 90, .block_shared_bytes = 2000};
     const Problem problem = problem_of(1, 2, 33, 40);
     StageResources resources;
     least = from, most_of_all = to;
-    setenv("FAKE_PTX", ptx, 1);
+    setenv("FAKE_PTX", ptx, 1); /* its number */
     const bool fits = stage_fits(&stage, &problem, &device, &resources, &error);
     unsetenv("FAKE_PTX");
     return fits ? STATUS_PASS : error.status;
@@ -140,10 +144,18 @@ static void devices_it_is_compiled_for(void) {
        "all but the newest: %s", error.text);
     ok(compiled("80", 80, 80) == STATUS_FAIL && strstr(error.text, "capability 8.6 ("),
        "8.0 alone: %s", error.text);
-    ok(compiled("90", 90, 90) == STATUS_PASS, "9.0 alone has what is nowhere else");
-    ok(compiled("90", 90, 100) == STATUS_FAIL && strstr(error.text, "capability 10.3 ("),
-       "but not on one more: %s", error.text);
-    ok(compiled("90", 100, 100) == STATUS_FAIL && compiled("100", 100, 100) == STATUS_SKIP,
+    ok(compiled("90a", 90, 90) == STATUS_PASS, "9.0 alone has what is nowhere else");
+    ok(compiled("90a", 90, 100) == STATUS_FAIL &&
+           strcmp(error.text, "it would accept compute capability 10.0, and it is compiled for 9.0 "
+                              "and no other") == 0,
+       "so it runs on no newer one: %s", error.text);
+    ok(compiled("90a", 89, 90) == STATUS_FAIL &&
+           strstr(error.text, "accept compute capability 8.9"),
+       "nor on an older one: %s", error.text);
+    ok(compiled("90", 90, 90) == STATUS_FAIL &&
+           strstr(error.text, "refuse compute capability 10.0"),
+       "but what does not need it runs on newer ones: %s", error.text);
+    ok(compiled("90a", 100, 100) == STATUS_FAIL && compiled("100a", 100, 100) == STATUS_SKIP,
        "what is compiled for another device is left out");
     ok(compiled("80", 999, 999) == STATUS_FAIL && strstr(error.text, "it refuses this problem"),
        "who refuses everything refuses the problem: %s", error.text);

@@ -95,6 +95,27 @@ static void building(const char *folder, const char *path, const char *library) 
     unsetenv("BUILDING");
 }
 
+/* A library that ends with `ptx`, in the place of a variant. */
+static bool one_device(const char *library, const char *path, const char *folder, const char *ptx) {
+    const Problem p = {{1, 1, 1, 1, 1, 1}, 64, TYPE_BF16, true};
+    char copy[300];
+    Stage stage;
+    Error error;
+    snprintf(copy, sizeof copy, "cp '%s' '%s' && printf '%s' >>'%s'", library, path, ptx, path);
+    if (system(copy) != 0) return false;
+    stage_open(folder, &p, &stage, &error);
+    unlink(path);
+    return stage.one_device;
+}
+
+static void targets(const char *library, const char *path, const char *folder) {
+    ok(one_device(library, path, folder, ".target sm_90a"), "sm_90a is for one device");
+    ok(one_device(library, path, folder, ".target sm_80 .target sm_100f "), "so is sm_100f");
+    ok(!one_device(library, path, folder, ".target sm_90 \\n a"), "sm_90 is for all newer ones");
+    ok(!one_device(library, path, folder, ".target sm_90"), "also where the file ends");
+    ok(!one_device(library, path, folder, "a"), "without PTX nobody knows");
+}
+
 /* A library that is none of a stage, in the place of a variant. */
 static void foreign(void) {
     const Problem p = {{1, 1, 1, 1, 1, 1}, 64, TYPE_BF16, true};
@@ -111,6 +132,7 @@ static void foreign(void) {
            strncmp(error.text, said, strlen(said)) == 0,
        "another library: %s", error.text);
     unlink(path);
+    targets(map->l_name, path, folder);
     building(folder, path, map->l_name);
     rmdir(folder);
     dlclose(library);

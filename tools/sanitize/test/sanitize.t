@@ -61,7 +61,10 @@ ok "and the same with copies early" cmp -s <(sed -n 's/.*async=late//p' "$calls"
     <(sed -n 's/.*async=early//p' "$calls")
 ok "each is a run of all stages, with what the user said" \
     called "$(wc -l <"$calls")" ' run .*DTYPE=bf16 build/01_one build/02_two DEVICE=sim$'
-ok "a shape with more keys than two tiles" called 2 'NKV=400'
+ok "more keys than two tiles, the last one full but for a key, with a scale of its own" \
+    called 2 'NKV=383 CAUSAL=0 .* SCALE=0.3 '
+ok "one without LSE, with a P that ends beyond fp16" called 2 'INIT=sink STRENGTH=13 LSE=0 '
+ok "one with rows that have one score, of -inf" called 2 'N=70 NKV=1 CAUSAL=1 .* INIT=infinite '
 ok "one whose first rows see no key" called 2 'N=400 NKV=100 CAUSAL=1'
 ok "one with few queries and many keys" called 2 'N=16 NKV=1700'
 ok "one with the plan of many multiprocessors" called 1 'sms=132 .*N=40 NKV=1700'
@@ -73,7 +76,7 @@ for mask in 0 1; do for d in 64 128; do for type in fp16 bf16; do
 done; done; done
 ok "six kinds of inputs and more" [ "$(grep -o 'INIT=[a-z]*' "$calls" | sort -u | wc -l)" -ge 6 ]
 runs=$(wc -l <"$calls")
-for finds in 'async=late .*NKV=400' 'async=early .*NKV=400' 'async=late .*N=400' \
+for finds in 'async=late .*NKV=383 CAUSAL=0' 'async=early .*NKV=383 CAUSAL=0' 'async=late .*N=400' \
     'async=early .*1700' 'index=3' 'sms=132 .*N=40 ' 'sms=132 .*N=420'; do
     FINDS=$finds sanitize DEVICE=sim build/01_one
     ok "a finding in $finds: exit 1" [ $code -eq 1 ]
@@ -87,10 +90,10 @@ mv "$work/nvidia-smi" "$work/bin"
 sanitize build/01_one
 ok "where there is a GPU, it runs there" called 0 'DEVICE=sim'
 for tool in memcheck racecheck initcheck synccheck; do
-    ok "under $tool" called 8 \
+    ok "under $tool" called 10 \
         "^--tool $tool --error-exitcode 1 .*/program run .* build/01_one DEVICE=gpu"
 done
-ok "and nothing else" [ "$(wc -l <"$calls")" -eq 32 ]
+ok "and nothing else" [ "$(wc -l <"$calls")" -eq 40 ]
 ok "clean" [ $code -eq 0 ]
 FINDS='racecheck.*1700' sanitize build/01_one
 ok "a finding there is one" [ $code -eq 1 ]
