@@ -2,6 +2,8 @@
 
 #include "device/simulator.h"
 
+#include <limits.h>
+
 /* "attention_launch: cudaErrorInvalidValue (invalid argument)" */
 static bool launched(cudaError_t code, const char *what, Error *error) {
     return code == cudaSuccess || error_set(error, STATUS_FAIL, "attention_launch%s: %s (%s)", what,
@@ -50,13 +52,39 @@ static bool returns_errors(const Stage *stage, const Problem *problem,
     return true;
 }
 
+/* Two heads of 2^32 bytes or half of that, of which nothing is executed: what the host computes in
+ * 32 bits ends before. */
+static bool launches_long(const Stage *stage, const Problem *problem, const Device *device,
+                          Error *error) {
+    enum { ROWS = 1 << 24, APART = 40 }; /* 2^40 bytes from one tensor to the next */
+    const AttentionProblem shape = {.batch = 1,
+                                    .heads = 2,
+                                    .kv_heads = 2,
+                                    .seq_q = ROWS,
+                                    .seq_kv = ROWS,
+                                    .scale = problem->shape.scale};
+    void *at[6];
+    for (uintptr_t i = 0; i < 6; i++) at[i] = (void *)((i + 1) << APART);
+    const AttentionTensors tensors = {at[0], at[1], at[2], at[3], at[4]};
+    if (stage->supports(&shape, device->compute_capability) || !simulator_rehearse(INT_MAX))
+        return true;
+    const cudaError_t code = stage->launch(&shape, &tensors, at[5], device_stream());
+    simulator_rehearsed();
+    cudaGetLastError();
+    return code == cudaSuccess ||
+           error_set(error, STATUS_FAIL,
+                     "attention_launch would fail for B=1 H=2 HKV=2 N=%d NKV=%d: %s", ROWS, ROWS,
+                     cudaGetErrorName(code));
+}
+
 bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error) {
     size_t before = 0, after = 0;
     if (!device_memory_free(&before, error) ||
         !launch_begin(stage, problem, tensors, workspace, device, error) ||
         !launch_end(device, error) || !device_memory_free(&after, error) ||
-        !returns_errors(stage, problem, tensors, workspace, error))
+        !returns_errors(stage, problem, tensors, workspace, error) ||
+        !launches_long(stage, problem, device, error))
         return false;
     return !device->simulated || before == after ||
            error_set(error, STATUS_FAIL,

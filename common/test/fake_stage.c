@@ -42,7 +42,8 @@ enum {
     BUG_WAITS,           /* waits for the device */
     BUG_ZEROS,           /* wrong unless its workspace begins with a zero */
     BUG_SHAPE,           /* wrong if its first launch had another number of keys */
-    BUG_SWALLOWS         /* does not return the error of a launch */
+    BUG_SWALLOWS,        /* does not return the error of a launch */
+    BUG_MILLIONS         /* cannot launch 2^24 rows */
 };
 
 #ifndef BUG
@@ -136,6 +137,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
                              cudaStream_t stream) {
     const int rows = p->batch * p->heads * p->seq_q;
     static AttentionTensors first;
+    if (BUG == BUG_MILLIONS && p->seq_q >= 1 << 24) return cudaErrorInvalidValue;
     if (!fake_launch()) return BUG == BUG_SWALLOWS ? cudaSuccess : cudaGetLastError();
     if (launches++ == 0) first = *t;
     if (BUG == BUG_LAUNCH) return cudaErrorInvalidValue;

@@ -528,6 +528,8 @@ static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint3
         .fill = (int)fill,
     };
     const char *refused = tensormap_encode(map, &request);
+    if (!refused && watching_launch() && tensormap_overlaps(&request))
+        refused = "two elements of the tensor have the same address";
     if (!refused) return CUDA_SUCCESS;
     fprintf(stderr, "ptxsim: cuTensorMapEncodeTiled: %s\n", refused);
     return CUDA_ERROR_INVALID_VALUE;

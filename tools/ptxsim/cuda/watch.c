@@ -12,7 +12,7 @@ void watch_call(const char *function) {
     if (watching && !first) first = function;
 }
 
-bool watching_launch(void) { return watching; }
+bool watching_launch(void) { return watching || rehearsing; }
 
 void simulator_watch(void) {
     watching = true;

@@ -12,7 +12,7 @@
 
 void watch_call(const char *function);
 
-/* Whether attention_launch is running. */
+/* Whether attention_launch is running, or rehearsed. */
 bool watching_launch(void);
 
 /* In one that enqueues something: true if nothing is to be executed, and then what to return. */

@@ -79,6 +79,23 @@ const char *tensormap_encode(void *map, const TensorMapRequest *request) {
     return NULL;
 }
 
+/* Dimensions in the order of their strides: each must step over all that those before hold. */
+bool tensormap_overlaps(const TensorMapRequest *request) {
+    double held = (double)request->sizes[0] * type_bytes[request->element_type];
+    bool counted[TENSORMAP_MAX_RANK] = {true};
+    for (uint32_t n = 1; n < request->rank; n++) {
+        uint32_t next = 0;
+        for (uint32_t i = 1; i < request->rank; i++)
+            if (!counted[i] && (!next || request->strides[i - 1] < request->strides[next - 1]))
+                next = i;
+        counted[next] = true;
+        const double stride = (double)request->strides[next - 1];
+        if (request->sizes[next] > 1 && stride < held) return true;
+        held += (double)(request->sizes[next] - 1) * stride;
+    }
+    return false;
+}
+
 bool tensormap_decode(const void *bytes, TensorMap *map) {
     memcpy(map, bytes, sizeof *map);
     return map->magic == MAGIC;

@@ -57,6 +57,10 @@ typedef struct TensorMapRequest {
  * then `map` is not written. */
 const char *tensormap_encode(void *map, const TensorMapRequest *request);
 
+/* Whether two elements of the tensor have one address, or may have. The driver does not ask; where
+ * the strides of a contiguous tensor say so, one of them was computed wrong. */
+bool tensormap_overlaps(const TensorMapRequest *request);
+
 /* Unpacks `bytes` (any alignment); false if they are not a tensor map. */
 bool tensormap_decode(const void *bytes, TensorMap *map);
 

@@ -1,5 +1,6 @@
 /* Tensor maps. Catches: an argument the driver refuses let through, a box clipped wrongly at any
- * side, a swizzle that is not the hardware's, a store outside the tensor. */
+ * side, a swizzle that is not the hardware's, a store outside the tensor, a stride that overflowed.
+ */
 #include <stdint.h>
 
 #include "machine/tensormap.h"
@@ -233,6 +234,28 @@ static void test_rows(void) {
        "the swizzle of address 0x380");
 }
 
+/* Of the valid request with other sizes and strides. */
+static bool overlaps(uint64_t inner, uint64_t middle, uint64_t outer, uint64_t stride,
+                     uint64_t outer_stride) {
+    Arguments a;
+    fill_valid(&a);
+    a.sizes[0] = inner, a.sizes[1] = middle, a.sizes[2] = outer;
+    a.strides[0] = stride, a.strides[1] = outer_stride;
+    return tensormap_overlaps(&a.request);
+}
+
+static void test_overlaps(void) {
+    ok(!overlaps(24, 4, 5, 128, 512), "rows with room between them");
+    ok(!overlaps(64, 4, 5, 128, 512), "rows one behind the other");
+    ok(overlaps(65, 4, 5, 128, 512), "a row that is too long");
+    ok(overlaps(64, 5, 5, 128, 512) && !overlaps(64, 5, 5, 128, 640), "a head that is too long");
+    ok(overlaps(64, 4, 5, 128, 0) && overlaps(64, 4, 5, 0, 512), "a stride of nothing");
+    ok(!overlaps(64, 4, 1, 128, 0) && !overlaps(64, 1, 5, 0, 512), "where nothing is stepped over");
+    ok(!overlaps(64, 5, 4, 512, 128) && overlaps(64, 5, 5, 512, 128), "panels before rows");
+    ok(!overlaps(64, 1 << 24, 2, 128, 1ull << 31) && overlaps(64, 1 << 24, 2, 128, 1ull << 30),
+       "2^31 bytes");
+}
+
 int main(void) {
     for (unsigned i = 0; i < sizeof tensor / sizeof *tensor; i++) tensor[i] = (uint16_t)(i + 1);
     test_arguments();
@@ -240,5 +263,6 @@ int main(void) {
     test_loads();
     test_rows();
     test_store();
+    test_overlaps();
     return done_testing();
 }
