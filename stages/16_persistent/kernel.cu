@@ -37,7 +37,7 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
+// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
@@ -72,8 +72,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormal numbers are zeros: without .ftz each costs three instructions
-// more.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -176,8 +175,7 @@ static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
         : "memory");
 }
 
-// Lane 0 arrives for its warp. A predicate, not a branch: the warp must not look divergent to
-// ptxas.
+// Lane 0 arrives for its warp. A predicate, not a branch: ptxas must not see a divergent warp.
 static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
     asm volatile(
         "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
@@ -370,8 +368,7 @@ static __device__ void wgmma_m64nNk16_rs(float (&c)[TILES_N][4], const unsigned 
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
-// Where element (row, col) of a tile of `rows` rows is stored in shared memory: panels, 16-byte
-// chunks swizzled.
+// Where element (row, col) of a tile of `rows` rows is stored: panels, 16-byte chunks swizzled.
 static __device__ int tile_at(int rows, int row, int col) {
     return (col / PANEL * rows + row) * PANEL + (col % PANEL ^ (row & 7) * 8);
 }
@@ -504,7 +501,7 @@ static __device__ bool too_large(const float (&sum)[2]) {
 // A shuffle tells ptxas that all lanes have the same value.
 static __device__ int same(int value) { return __shfl_sync(0xffffffff, value, 0); }
 
-// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
 // The warp's 16 rows begin at `row` of the tile. Predicates, not branches: wgmma is under way, and
 // the warp must not look divergent to ptxas.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
@@ -643,7 +640,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     Parts parts,                           // of PIECES
     int *next, // pieces of work taken beyond the first of each block; NULL: at most two for each
     Plan plan, AttentionProblem p) {
-    // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
+    // In panels, aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of one.
     extern __shared__ __align__(1024) unsigned char shared[];
     if (!PIECES) plan.pieces = 1;                                      // ptxas need not ask
     const int WARPGROUPS = blockDim.x / 128 - 1, BR = 64 * WARPGROUPS; // of this launch
@@ -657,8 +654,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     __shared__ Tile tiles[TILES];
     __shared__ uint64_t near_end; // of a piece: the last keys have been asked for
 
-    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
-    const int warpgroup = warp / 4, warp_row = warp * 16;
+    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
+    const int warp_row = warp * 16;
 
     if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
     const bool takes_work = threadIdx.x == WARPGROUPS * 128; // a thread of the producer
