@@ -319,6 +319,17 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
+// After a P_ij has outgrown its range: m_i and P_ij of this tile anew, O_i = scale_i * O_i
+static __device__ void redo_P(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
+                              unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
+                              const float (&S_ij)[BC / 8][4], float c) {
+    update_maxima(rows, S_ij, c, 0, BC);
+    rescale(O_i, rows);
+    sum[0] = sum[1] = 0;
+    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+    pack_P(packed_P, P_ij, 0, BC);
+}
+
 // inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
 // The warp's 16 rows begin at `row` of the tile.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
@@ -415,13 +426,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             float sum[2] = {0};
             exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
             pack_P(packed_P[m], P_ij[m], 0, BC);
-            if (outgrown(sum)) {
-                update_maxima(rows[m], S_ij[m], c, 0, BC);
-                rescale(O_i[m], rows[m]);
-                sum[0] = sum[1] = 0;
-                exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
-                pack_P(packed_P[m], P_ij[m], 0, BC);
-            }
+            if (outgrown(sum)) redo_P(rows[m], O_i[m], P_ij[m], packed_P[m], sum, S_ij[m], c);
             for (int h = 0; h < 2; h++) rows[m].l_i[h] += sum[h];
 
             // O_i = O_i + P_ij V_j   [BR, D]

@@ -424,6 +424,17 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
+// After a P_ij has outgrown its range: m_i and P_ij of this tile anew, O_i = scale_i * O_i
+static __device__ void redo_P(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
+                              unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
+                              const float (&S_ij)[BC / 8][4], float c) {
+    update_maxima(rows, S_ij, c, 0, BC);
+    rescale(O_i, rows);
+    sum[0] = sum[1] = 0;
+    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+    pack_P(packed_P, P_ij, 0, BC);
+}
+
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 5 of
 // 66 MUFU.EX2 of stage 15 stay before it, with this store 32. It never happens: no sum is negative.
 static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
@@ -540,13 +551,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     pack_P(packed_P, P_ij, 0, BC);
     unsigned step = 0; // uses of the rings
     for (int j = t.last - BC; j >= 0; j -= BC) {
-        if (outgrown(sum)) {
-            update_maxima(rows, S_ij, c, 0, BC);
-            rescale(O_i, rows);
-            sum[0] = sum[1] = 0;
-            exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-            pack_P(packed_P, P_ij, 0, BC);
-        }
+        if (outgrown(sum)) redo_P(rows, O_i, P_ij, packed_P, sum, S_ij, c);
         for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
 
         // S_ij = Q_i K_j^T of the next tile, O_i = O_i + P_ij V_j of this one   [64, BC], [64, D]
@@ -571,13 +576,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         pack_P(packed_P, P_ij, UNDER_PV, BC);
     }
     // The last P V
-    if (outgrown(sum)) {
-        update_maxima(rows, S_ij, c, 0, BC);
-        rescale(O_i, rows);
-        sum[0] = sum[1] = 0;
-        exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-        pack_P(packed_P, P_ij, 0, BC);
-    }
+    if (outgrown(sum)) redo_P(rows, O_i, P_ij, packed_P, sum, S_ij, c);
     for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
     wait_full(ring_V, step); // RAW: sV of the first tile
     product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));
