@@ -21,13 +21,15 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int BR = 128;                  // query rows per block
+constexpr int WARPGROUPS = 1; // per block
+constexpr int THREADS = WARPGROUPS * 128;
+constexpr int BR = 128 * WARPGROUPS;     // query rows per block
 constexpr int BC = 64;                   // keys per tile
-constexpr int THREADS = 128;             // per block: one warpgroup
 constexpr int BLOCKS = D == 128 ? 2 : 3; // per SM
-constexpr int M_TILES = 2, M_STEP = 64;  // 64 rows each, M_STEP apart; a warp owns 16
-constexpr int AT_ONCE =
-    D == 128 ? 2 : 1;        // tiles of S_ij in registers: three blocks have room for one
+constexpr int M_TILES = 2;               // 64 rows each; a warp owns 16
+constexpr int M_STEP = 64 * WARPGROUPS;  // rows from one to the next
+// Tiles of S_ij in registers at a time: d64 has more blocks per SM, and room for one.
+constexpr int AT_ONCE = D == 128 ? 2 : 1;
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
 constexpr int VECTOR = 8;    // elements in 128 bits
 constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row

@@ -23,13 +23,15 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int BR = 128;                  // query rows per block
+constexpr int WARPGROUPS = 1; // per block
+constexpr int THREADS = WARPGROUPS * 128;
+constexpr int BR = 128 * WARPGROUPS;     // query rows per block
 constexpr int BC = 64;                   // keys per tile
-constexpr int THREADS = 128;             // per block: one warpgroup
 constexpr int BLOCKS = D == 128 ? 2 : 3; // per SM
-constexpr int M_TILES = 2, M_STEP = 64;  // 64 rows each, M_STEP apart; a warp owns 16
-constexpr int AT_ONCE =
-    D == 128 ? 2 : 1;                // tiles of S_ij in registers: three blocks have room for one
+constexpr int M_TILES = 2;               // 64 rows each; a warp owns 16
+constexpr int M_STEP = 64 * WARPGROUPS;  // rows from one to the next
+// Tiles of S_ij in registers at a time: d64 has more blocks per SM, and room for one.
+constexpr int AT_ONCE = D == 128 ? 2 : 1;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
 constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
@@ -416,7 +418,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     unsigned char *sQ = shared;          // [BR, D] in panels
     unsigned char *sK = sQ + Q_BYTES;    // [BC, D] in panels
     unsigned char *sV = sK + TILE_BYTES; // [BC, D] in panels
-    __shared__ uint64_t full_Q, full_K, full_V;
+    __shared__ uint64_t full_Q;
+    __shared__ uint64_t full_K, full_V;
 
     Tile t = tile_of(p, block_index());
     const int kv = kv_head(p, t.head);
@@ -428,7 +431,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         mbarrier_init(&full_K, 1);
         mbarrier_init(&full_V, 1);
         fence_mbarrier_init();
-        load_tile(sQ, &Q, &full_Q, Q_BYTES, t.first_row, t.head);
+        mbarrier_arrive_expect_tx(&full_Q, Q_BYTES);
+        tma_load(sQ, &Q, &full_Q, t.first_row, t.head);
         load_tile(sK, &K, &full_K, TILE_BYTES, t.last, kv);
     }
     __syncthreads(); // RAW: the barriers

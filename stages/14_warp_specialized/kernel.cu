@@ -2,8 +2,7 @@
 // Idea:     roles. One thread of a producer warpgroup does nothing but ask for tiles; the consumer
 //           warpgroups compute. Rings of buffers with a full and an empty mbarrier each replace the
 //           barriers of the block, and setmaxnreg hands the producer's registers to the consumers.
-// Before:   in stage 13 the four warps meet at two barriers per tile before the next copy may
-//           start, and each block has one buffer for K and one for V.
+// Before:   stage 13 has one buffer for K and one for V; two barriers per tile precede each copy.
 // Look for: USETMAXREG twice; no BAR in the loop; the same HGMMA.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
@@ -24,13 +23,14 @@ typedef __half element;
 
 constexpr int D = HEAD_DIM;
 constexpr int WARPGROUPS = D == 128 ? 2 : 1; // consumers per block
-constexpr int BR = 128 * WARPGROUPS;         // query rows per block
-constexpr int BC = 8192 / D;                 // keys per tile
 constexpr int THREADS = (WARPGROUPS + 1) * 128;
-constexpr int BLOCKS = D == 128 ? 1 : 2;  // per SM
-constexpr int M_TILES = 2;                // of a consumer: 64 rows each; a warp owns 16
-constexpr int M_STEP = 64 * WARPGROUPS;   // rows from one to the next
-constexpr int AT_ONCE = D == 128 ? 2 : 1; // tiles of S_ij in registers
+constexpr int BR = 128 * WARPGROUPS;     // query rows per block
+constexpr int BC = 8192 / D;             // keys per tile
+constexpr int BLOCKS = D == 128 ? 1 : 2; // per SM
+constexpr int M_TILES = 2;               // 64 rows each; a warp owns 16
+constexpr int M_STEP = 64 * WARPGROUPS;  // rows from one to the next
+// Tiles of S_ij in registers at a time: d64 has more blocks per SM, and room for one.
+constexpr int AT_ONCE = D == 128 ? 2 : 1;
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = D == 128 ? 240 : 232;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -140,8 +140,7 @@ static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
         : "memory");
 }
 
-// Lane 0 arrives for its warp. A predicate, not a branch: the warp must not look divergent to
-// ptxas.
+// Lane 0 arrives for its warp. A predicate, not a branch: ptxas must not see a divergent warp.
 static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
     asm volatile(
         "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
@@ -479,8 +478,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __shared__ Ring<DEPTH> ring_K, ring_V;
 
     Tile t = tile_of(p, block_index());
-    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
-    const int warpgroup = warp / 4, warp_row = warp * 16;
+    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
+    const int warp_row = warp * 16;
+    unsigned step = 0; // uses of the rings
 
     if (threadIdx.x == 0) {
         mbarrier_init(&full_Q, 1);
@@ -497,7 +497,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         setmaxnreg_dec();
         if (threadIdx.x % 128 != 0) return;
         const int kv = kv_head(p, t.head);
-        unsigned step = 0; // uses of the rings
 #pragma unroll 1
         for (int j = t.last; j >= 0; j -= BC, step++) {
             load_tile(sK, &K, ring_K, step, TILE_BYTES, j, kv);
@@ -519,7 +518,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float O_i[M_TILES][D / 8][4] = {{{0}}};
     for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
-    unsigned step = 0;         // uses of the rings
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, step++) {
         const uint64_t K_j = K_at + step % DEPTH * (TILE_BYTES / 16);

@@ -25,9 +25,9 @@ typedef __half element;
 
 constexpr int D = HEAD_DIM;
 constexpr int WARPGROUPS = D == 128 ? 2 : 3; // consumers per block
-constexpr int BR = 64 * WARPGROUPS;          // query rows per block
-constexpr int BC = 128;                      // keys per tile
 constexpr int THREADS = (WARPGROUPS + 1) * 128;
+constexpr int BR = 64 * WARPGROUPS; // query rows per block
+constexpr int BC = 128;             // keys per tile
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 24 : 32, CONSUMER_REGISTERS = D == 128 ? 240 : 160;
 constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
@@ -138,8 +138,7 @@ static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
         : "memory");
 }
 
-// Lane 0 arrives for its warp. A predicate, not a branch: the warp must not look divergent to
-// ptxas.
+// Lane 0 arrives for its warp. A predicate, not a branch: ptxas must not see a divergent warp.
 static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
     asm volatile(
         "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
@@ -496,8 +495,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
     __shared__ Ring<DEPTH> ring_K, ring_V;
 
     Tile t = tile_of(p, block_index());
-    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32;
-    const int warpgroup = warp / 4, warp_row = warp * 16;
+    const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
+    const int warp_row = warp * 16;
+    unsigned step = 0; // uses of the rings
 
     if (threadIdx.x == 0) {
         mbarrier_init(&full_Q, 1);
@@ -514,7 +514,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
         setmaxnreg_dec();
         if (threadIdx.x % 128 != 0) return;
         const int kv = kv_head(p, t.head);
-        unsigned step = 0; // uses of the rings
 #pragma unroll 1
         for (int j = t.last; j >= 0; j -= BC, step++) {
             load_tile(sK, &K, ring_K, step, TILE_BYTES, j, kv);
@@ -549,7 +548,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
     pack_P(packed_P, P_ij, 0, BC);
-    unsigned step = 0; // uses of the rings
     for (int j = t.last - BC; j >= 0; j -= BC) {
         if (outgrown(sum)) redo_P(rows, O_i, P_ij, packed_P, sum, S_ij, c);
         for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
