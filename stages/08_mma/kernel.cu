@@ -65,7 +65,10 @@ typedef struct Tile {
 
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
     const int row_tiles = ceil_div(p.seq_q, BR);
-    return {index / row_tiles, index % row_tiles * BR};
+    Tile t;
+    t.head = index / row_tiles;
+    t.first_row = index % row_tiles * BR;
+    return t;
 }
 
 // Two floats, rounded, in one register: `low` in the low half.
@@ -248,7 +251,6 @@ static __global__ void __launch_bounds__(THREADS)
     const element *Q_h = Q + (size_t)t.head * p.seq_q * D;
     const element *K_h = K + kv_head(p, t.head) * p.seq_kv * D;
     const element *V_h = V + kv_head(p, t.head) * p.seq_kv * D;
-
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int g = lane / ROW_LANES, q = lane % ROW_LANES * 2; // see mma_m16n8k16
     const int warp_row = warp * WARP_ROWS;

@@ -64,7 +64,10 @@ typedef struct Tile {
 
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
     const int row_tiles = ceil_div(p.seq_q, BR);
-    return {index / row_tiles, index % row_tiles * BR};
+    Tile t;
+    t.head = index / row_tiles;
+    t.first_row = index % row_tiles * BR;
+    return t;
 }
 
 // Two floats, rounded, in one register: `low` in the low half.
@@ -253,7 +256,6 @@ static __global__ void __launch_bounds__(THREADS)
     const element *Q_h = Q + (size_t)t.head * p.seq_q * D;
     const element *K_h = K + kv_head(p, t.head) * p.seq_kv * D;
     const element *V_h = V + kv_head(p, t.head) * p.seq_kv * D;
-
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp * WARP_ROWS;
 
@@ -309,7 +311,7 @@ static __global__ void __launch_bounds__(THREADS)
 
         // O_i = O_i + P_ij V_j   [32, D] per warp
 #pragma unroll
-        for (int k = 0; k < BC / 16; k++)
+        for (int k = 0; k < BC / 16; k++) {
             for (int n = 0; n < D / 8; n += 2) {
                 unsigned b[4]; // columns n * 8 .. n * 8 + 15: two B operands
                 ldmatrix_x4_trans(
@@ -319,6 +321,7 @@ static __global__ void __launch_bounds__(THREADS)
                     mma_m16n8k16(O_i[m][n + 1], packed_P[m][k], b[2], b[3]);
                 }
             }
+        }
     }
 
     for (int m = 0; m < M_TILES; m++) {

@@ -34,7 +34,7 @@ constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
 constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all threads copy at once
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of a thread's P_ij of a row in STEP keys. fp16 numbers end at 2^16.
+// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 constexpr int STEP = D == 128 ? 16 : 32; // keys exponentiated, checked and multiplied at a time
 constexpr int EARLY = D == 128 ? 2 - ELEMENT_BF16 : 0; // fragments of V that registers are left for
@@ -66,8 +66,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormal numbers are zeros: without .ftz each costs three instructions
-// more.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -95,8 +94,8 @@ typedef struct Tile {
 // Causal: blocks with the most keys come first, the last row tile of every head, then the one
 // before. Full: head by head, so that neighbouring blocks read the same keys.
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
-    const int row_tiles = ceil_div(p.seq_q, BR), heads = p.batch * p.heads;
-    const int from_end = gridDim.x - 1 - index;
+    const int row_tiles = ceil_div(p.seq_q, BR);
+    const int heads = p.batch * p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
     t.head = CAUSAL ? from_end % heads : index / row_tiles;
     t.first_row = (CAUSAL ? from_end / heads : index % row_tiles) * BR;
@@ -257,7 +256,7 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
 // The warp's 16 rows begin at `row` of the tile.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
                                    const AttentionProblem &p, const Tile &t, int row, int lane) {
@@ -311,8 +310,8 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned Q_at = shared_address(&sQ[tile_at(warp_row + lane % 16, lane / 16 * 8)]);
     const unsigned K_at = shared_address(&sK[tile_at(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)]);
     const unsigned V_at = shared_address(&sV[tile_at(lane % 16, lane / 16 * 8)]);
-    const unsigned Q_to =
-        shared_address(&sQ[tile_at(threadIdx.x / CHUNKS, threadIdx.x % CHUNKS * VECTOR)]);
+    const int copy_row = threadIdx.x / CHUNKS, copy_col = threadIdx.x % CHUNKS * VECTOR;
+    const unsigned Q_to = shared_address(&sQ[tile_at(copy_row, copy_col)]);
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 

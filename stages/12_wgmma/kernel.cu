@@ -38,7 +38,7 @@ static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in w
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
+// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
@@ -68,8 +68,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormal numbers are zeros: without .ftz each costs three instructions
-// more.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -97,8 +96,8 @@ typedef struct Tile {
 // Causal: blocks with the most keys come first, the last row tile of every head, then the one
 // before. Full: head by head, so that neighbouring blocks read the same keys.
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
-    const int row_tiles = ceil_div(p.seq_q, BR), heads = p.batch * p.heads;
-    const int from_end = gridDim.x - 1 - index;
+    const int row_tiles = ceil_div(p.seq_q, BR);
+    const int heads = p.batch * p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
     t.head = CAUSAL ? from_end % heads : index / row_tiles;
     t.first_row = (CAUSAL ? from_end / heads : index % row_tiles) * BR;
@@ -212,8 +211,7 @@ static __device__ void wgmma_m64nNk16_rs(float (&c)[TILES_N][4], const unsigned 
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
-// Where element (row, col) of a tile of `rows` rows is stored in shared memory: panels, 16-byte
-// chunks swizzled.
+// Where element (row, col) of a tile of `rows` rows is stored: panels, 16-byte chunks swizzled.
 static __device__ int tile_at(int rows, int row, int col) {
     return (col / PANEL * rows + row) * PANEL + (col % PANEL ^ (row & 7) * 8);
 }
@@ -332,7 +330,7 @@ static __device__ void redo_P(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[
     pack_P(packed_P, P_ij, 0, BC);
 }
 
-// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
 // The warp's 16 rows begin at `row` of the tile.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
                                    const AttentionProblem &p, const Tile &t, int row, int lane) {
@@ -371,11 +369,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
               element *O,       // [batch, heads, seq_q, D]
               float *LSE,       // [batch, heads, seq_q]
               AttentionProblem p) {
-    // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
+    // In panels, aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of one.
     extern __shared__ __align__(1024) unsigned char shared[];
-    element *sQ = (element *)shared; // [BR, D] in panels
-    element *sK = sQ + BR * D;       // [BC, D] in panels
-    element *sV = sK + BC * D;       // [BC, D] in panels
+    element *sQ = (element *)shared; // [BR, D]
+    element *sK = sQ + BR * D;       // [BC, D]
+    element *sV = sK + BC * D;       // [BC, D]
 
     Tile t = tile_of(p, block_index());
     size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D; // the next tile in K and V

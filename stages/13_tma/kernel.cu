@@ -37,7 +37,7 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of a thread's P_ij of a row in a tile. fp16 numbers end at 2^16.
+// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
 
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
@@ -68,8 +68,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormal numbers are zeros: without .ftz each costs three instructions
-// more.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -97,8 +96,8 @@ typedef struct Tile {
 // Causal: blocks with the most keys come first, the last row tile of every head, then the one
 // before. Full: head by head, so that neighbouring blocks read the same keys.
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
-    const int row_tiles = ceil_div(p.seq_q, BR), heads = p.batch * p.heads;
-    const int from_end = gridDim.x - 1 - index;
+    const int row_tiles = ceil_div(p.seq_q, BR);
+    const int heads = p.batch * p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
     t.head = CAUSAL ? from_end % heads : index / row_tiles;
     t.first_row = (CAUSAL ? from_end / heads : index % row_tiles) * BR;
@@ -259,8 +258,7 @@ static __device__ void wgmma_m64nNk16_rs(float (&c)[TILES_N][4], const unsigned 
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
-// Where element (row, col) of a tile of `rows` rows is stored in shared memory: panels, 16-byte
-// chunks swizzled.
+// Where element (row, col) of a tile of `rows` rows is stored: panels, 16-byte chunks swizzled.
 static __device__ int tile_at(int rows, int row, int col) {
     return (col / PANEL * rows + row) * PANEL + (col % PANEL ^ (row & 7) * 8);
 }
@@ -373,7 +371,7 @@ static __device__ void redo_P(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[
     pack_P(packed_P, P_ij, 0, BC);
 }
 
-// inverse = 1 / l_i, and LSE_i = ln 2 (cm_i + log2 l_i); a row without keys: 0 and -inf.
+// inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
 // The warp's 16 rows begin at `row` of the tile.
 static __device__ void finish_rows(float (&inverse)[2], const Rows &rows, float *LSE,
                                    const AttentionProblem &p, const Tile &t, int row, int lane) {
@@ -413,11 +411,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
               const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
               float *LSE,                            // [batch, heads, seq_q]
               AttentionProblem p) {
-    // Aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of a panel.
+    // In panels, aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of one.
     extern __shared__ __align__(1024) unsigned char shared[];
-    unsigned char *sQ = shared;          // [BR, D] in panels
-    unsigned char *sK = sQ + Q_BYTES;    // [BC, D] in panels
-    unsigned char *sV = sK + TILE_BYTES; // [BC, D] in panels
+    unsigned char *sQ = shared;          // [BR, D]
+    unsigned char *sK = sQ + Q_BYTES;    // [BC, D]
+    unsigned char *sV = sK + TILE_BYTES; // [BC, D]
     __shared__ uint64_t full_Q;
     __shared__ uint64_t full_K, full_V;
 
