@@ -88,9 +88,10 @@ static __global__ void __launch_bounds__(THREADS)
               float *LSE,       // [batch, heads, seq_q]
               AttentionProblem p) {
     extern __shared__ __align__(16) unsigned char shared[];
-    element *sQ = (element *)shared;    // [BR, D]
-    element *sK = sQ + BR * D;          // [BC, D]
-    element *sV = sK + BC * D;          // [BC, D]
+    element *sQ = (element *)shared; // [BR, D]
+    element *sK = sQ + BR * D;       // [BC, D]
+    element *sV = sK + BC * D;       // [BC, D]
+    // P_ij in fp32: each of the TX threads of a row reads what the others have computed.
     float *sP = (float *)(sV + BC * D); // [BR, BC]
 
     const int row_tiles = ceil_div(p.seq_q, BR);
