@@ -35,9 +35,10 @@ const MOST_BETWEEN = 400; // steps between the first of a line and what shows mo
 
 // The next step of the cursor's warp, or else of any other, that comes from a line.
 function moveToLine(line) {
-  const { opsOf, ops, warps } = here();
+  const { opsOf, ops, executed, warps } = here();
+  const lists = [opsOf.at, opsOf.from].map(of => (of.get(line) || []).filter(op => executed[op]));
   for (const warp of [cursor.warp, ...warps.keys()])
-    for (const wanted of [opsOf.at.get(line) || [], opsOf.from.get(line) || []]) {
+    for (const wanted of lists) {
       const step = stepOnward(warp, wanted);
       if (step < 0) continue;
       // what shows most of the line: its memory, its products; others may stand between

@@ -33,6 +33,13 @@ const stepsOfOps = (warp, ops) => gather(ops, put => {
   for (let step = 0; step < warp.steps; step++) put(warp.op[step], step);
 });
 
+// Whether any warp executes an instruction, by its index.
+function executedOps(warps, ops) {
+  const executed = new Uint8Array(ops);
+  for (const { op } of warps) for (const index of op) executed[index] = 1;
+  return executed;
+}
+
 // The next or (by -1) the last step from `from` on in which a warp executes one of the
 // instructions, -1: none.
 function nextStep({ stepsOf: { first, items } }, from, by, ops) {

@@ -135,6 +135,7 @@ function openLaunch(raw) {
     ({ text, kind: raw.classes[cls], line, lines }));
   launch.opsOf = opsByLine(launch.ops);
   launch.warps = raw.warps.map(warp => openWarp(warp, launch.ops));
+  launch.executed = executedOps(launch.warps, launch.ops.length);
   launch.mbarriers = raw.mbarriers.map(phase => openPhase(phase, false));
   launch.barriers = raw.barriers.map(phase => openPhase(phase, true));
   for (const flight of launch.flights)
