@@ -160,8 +160,8 @@ static __device__ void clear_rows(Rows &rows) {
 static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
                             int lane) {
     for (int h = 0; h < 2; h++) {
-        const int visible =
-            visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
+        const int query = row + h * 8 + lane / ROW_LANES;
+        const int visible = visible_keys(p, query) - j - lane % ROW_LANES * 2;
         for (int n = 0; n < BC / 8; n++)
             for (int e = 0; e < 2; e++)
                 S_ij[n][2 * h + e] =

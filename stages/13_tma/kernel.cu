@@ -306,8 +306,8 @@ static __device__ void clear_rows(Rows &rows) {
 static __device__ void mask(float (&S_ij)[BC / 8][4], const AttentionProblem &p, int row, int j,
                             int lane) {
     for (int h = 0; h < 2; h++) {
-        const int visible =
-            visible_keys(p, row + h * 8 + lane / ROW_LANES) - j - lane % ROW_LANES * 2;
+        const int query = row + h * 8 + lane / ROW_LANES;
+        const int visible = visible_keys(p, query) - j - lane % ROW_LANES * 2;
         for (int n = 0; n < BC / 8; n++)
             for (int e = 0; e < 2; e++)
                 if (n * 8 + e >= visible) S_ij[n][2 * h + e] = -CUDART_INF_F;
@@ -512,7 +512,7 @@ size_t attention_workspace_bytes(const AttentionProblem *p) {
 }
 
 // A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
-// [D / PANEL][heads][seq][PANEL], of which a box is `panels` panels of `rows` rows of one head.
+// [D / PANEL][heads][seq][PANEL], of which a box is `rows` rows in `panels` panels.
 static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap *map,
                            const void *M, int heads, int seq, int rows, int panels) {
     const cuuint64_t row_bytes = D * sizeof(element);
@@ -530,8 +530,7 @@ static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
     (void)workspace;
-    const int heads = p->batch * p->heads, kv_heads = p->batch * p->kv_heads;
-    const unsigned blocks = ceil_div(p->seq_q, BR) * heads;
+    const unsigned blocks = ceil_div(p->seq_q, BR) * p->heads * p->batch;
     void *found = NULL;
     cudaDriverEntryPointQueryResult query;
     cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
@@ -540,10 +539,11 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (!found) return cudaErrorNotSupported;
     const PFN_cuTensorMapEncodeTiled_v12000 encode = (PFN_cuTensorMapEncodeTiled_v12000)found;
     CUtensorMap Q, K, V, O;
-    if (encode_map(encode, &Q, t->Q, heads, p->seq_q, BR, D / PANEL) ||
-        encode_map(encode, &K, t->K, kv_heads, p->seq_kv, BC, D / PANEL) ||
-        encode_map(encode, &V, t->V, kv_heads, p->seq_kv, BC, D / PANEL) ||
-        encode_map(encode, &O, t->O, heads, p->seq_q, 16, 1))
+    const int kv_heads = p->batch * p->kv_heads, panels = D / PANEL;
+    if (encode_map(encode, &Q, t->Q, p->batch * p->heads, p->seq_q, BR, panels) ||
+        encode_map(encode, &K, t->K, kv_heads, p->seq_kv, BC, panels) ||
+        encode_map(encode, &V, t->V, kv_heads, p->seq_kv, BC, panels) ||
+        encode_map(encode, &O, t->O, p->batch * p->heads, p->seq_q, 16, 1))
         return cudaErrorInvalidValue;
     error =
         cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
