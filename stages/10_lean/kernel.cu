@@ -5,7 +5,7 @@
 //           multiplied with V, so ex2 works under the tensor cores.
 // Before:   beside its ex2, a score of stage 09 costs four FMUL, a compare and a select; a tile
 //           costs a thread 293 integer instructions; the tensor cores idle during the softmax.
-// Look for: one MUFU.EX2 per score, amid HMMA; no FMUL of scores; few IMAD, LOP3; STG.128 only.
+// Look for: one MUFU.EX2 per score, between HMMA; no FMUL of scores; few IMAD, LOP3; STG.128 only.
 // Limits:   needs sm_80 or newer.
 #include <limits.h>
 #include <math_constants.h>
