@@ -7,7 +7,7 @@ PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/me
 # one loop over lanes, which only has to become vectors; compilers are most of a first run.
 FAST := common/base/element.c $(addprefix common/truth/,check.c oracle.c products.c) \
         tools/ptxsim/machine/% tools/ptxsim/ops/mma.c tools/ptxsim/report/record.c \
-        tools/ptxsim/report/footprint.c
+        tools/ptxsim/report/footprint.c $(addprefix tools/sass/replay/,path.c replay.c)
 LANES := tools/ptxsim/ops/ops_%
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@mkdir -p $(@D); $(call say,cc    $<)

@@ -1,6 +1,6 @@
 # SASS lab: what the compiler made of the stages; no GPU is needed.
 SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
-SASS := $(call objects,tools/sass tools/sass/analysis tools/sass/limits tools/sass/commands)
+SASS := $(call objects,tools/sass $(addprefix tools/sass/,analysis limits replay commands))
 LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
 build/sass: $(SASS) build/host/common/base/error.o
 	@$(call say,link  $@)

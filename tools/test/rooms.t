@@ -22,7 +22,7 @@ TREES = ["common", "notes", "reference", "stages", "tools"]
 ROOMS = {
     "common": ["base", "truth", "device", "cli"],
     "tools/ptxsim": ["machine/memory", "ptx", "decode", "machine", "ops", "report", "cuda"],
-    "tools/sass": ["analysis", "limits", "commands"],
+    "tools/sass": ["analysis", "limits", "replay", "commands"],
 }
 COMMON = ["", "base", "device"]
 MOST = 12  # files in a folder

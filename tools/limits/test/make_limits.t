@@ -2,7 +2,8 @@
 # `make limits` on real stages. Catches: a GPU, a stage or a variable that is taken though it makes
 # no sense; a machine's file that is wrong and is believed; counts of small problems that do not
 # grow as the simulator's own; a record that is not of this PTX; a bound that was beaten and is not
-# told, or that is beaten because counts are of tiles of two sizes.
+# told, or that is beaten because counts are of tiles of two sizes; a replay that is far from what
+# was measured, or that is offered for what it does not model.
 set -uo pipefail
 # shellcheck source=tools/sass/test/lab.sh
 . "$(dirname "$0")/../../sass/test/lab.sh"
@@ -38,6 +39,16 @@ ok "and that nothing is recorded" says "no time of this problem is recorded for 
 make stage16 limits GPU=h200 D=64 CAUSAL=1 B=1 H=32 N=16384 FORMAT=json >"$log" 2>&1
 ok "stage 16: the bound of its longest recorded problem is below its time" \
     grep -qE '"explained":0\.[6-9]' "$log"
+
+# What the replay says of stage 07 is near what was measured; of stage 12 it says nothing.
+make stage07 limits GPU=h200 FORMAT=json >"$log" 2>&1
+ok "stage 07: its replay is within 15 % of its time" \
+    grep -qE '"replayed":(0\.8[5-9]|0\.9|1\.0|1\.1[0-4])' "$log"
+make stage07 limits GPU=h200 >"$log" 2>&1
+ok "it is printed beside the bound" grep -qE '^replay: .* % of the measured time' "$log"
+ok "with what its warps wait for" grep -qE "^another warp's turn +[0-9.]+ %" "$log"
+make stage12 limits GPU=h200 >"$log" 2>&1
+ok "stage 12 has none, and the reason" says "replay:   none, not modelled: "
 
 # ---- Machines ------------------------------------------------------------------------------------
 limits() { "$sass" limits "$@" "$library" >"$log" 2>&1; }

@@ -1,15 +1,17 @@
 #include "commands/commands.h"
 #include "limits/subject.h"
+#include "replay/forecast.h"
 #include "list.h"
 
 #include <string.h>
 
 enum { MAX_COLUMNS = 32 };
 
-/* A recorded time and the bound beside it. */
+/* A recorded time, the bound and the replay beside it. */
 typedef struct Compared {
     Cell cell;
     Bound bound;
+    double replay_ms; /* 0: no replay is offered */
 } Compared;
 
 typedef struct Comparison {
@@ -21,6 +23,7 @@ typedef struct Comparison {
 } Comparison;
 
 static double explained(const Compared *one) { return 100 * one->bound.ms / one->cell.ms; }
+static double replayed(const Compared *one) { return 100 * one->replay_ms / one->cell.ms; }
 
 static void note_length(Comparison *all, int length) {
     int i = all->lengths;
@@ -32,21 +35,31 @@ static void note_length(Comparison *all, int length) {
     all->lengths++;
 }
 
-static void compare_cells(const Subject *subject, const Cells *cells, Comparison *all) {
+/* Fills in the bound and the replay of a cell. */
+static void foretell(const Subject *subject, const Forecast *forecast, Compared *one) {
+    const Cell *cell = &one->cell;
+    const Shape shape = {cell->batch, cell->heads, cell->length, cell->d, cell->causal};
+    one->bound = model_bound(&subject->model, &shape);
+    one->replay_ms = forecast_at(forecast, &subject->model, &one->bound, &shape).ms;
+}
+
+static void compare_cells(const Subject *subject, const Forecast *forecast, const Cells *cells,
+                          Comparison *all) {
     for (int i = 0; i < cells->cells; i++) {
         const Cell *cell = &cells->cell[i];
         if (strcmp(cell->stage, subject->module.stage) != 0 || cell->d != subject->d ||
             cell->causal != subject->causal || strcmp(cell->type, subject->type) != 0)
             continue;
-        const Shape shape = {cell->batch, cell->heads, cell->length, cell->d, cell->causal};
         Compared *one = LIST_ADD(all->compared, all->count);
-        *one = (Compared){*cell, model_bound(&subject->model, &shape)};
+        one->cell = *cell;
+        foretell(subject, forecast, one);
         note_length(all, cell->length);
     }
 }
 
 /* The bound of the shape that the options ask for. */
-static void add_alone(const Subject *subject, const Options *options, Comparison *all) {
+static void add_alone(const Subject *subject, const Forecast *forecast, const Options *options,
+                      Comparison *all) {
     Compared *one = LIST_ADD(all->alone, all->files);
     Cell *cell = &one->cell;
     *cell = (Cell){.batch = options->batch,
@@ -56,8 +69,7 @@ static void add_alone(const Subject *subject, const Options *options, Comparison
                    .causal = subject->causal};
     snprintf(cell->stage, sizeof cell->stage, "%.*s", STAGE_SIZE - 1, subject->module.stage);
     snprintf(cell->type, sizeof cell->type, "%s", subject->type);
-    const Shape shape = {cell->batch, cell->heads, cell->length, cell->d, cell->causal};
-    one->bound = model_bound(&subject->model, &shape);
+    foretell(subject, forecast, one);
 }
 
 /* Compares all files; a stage that the machine cannot run, or that cannot be matched, is named. */
@@ -76,8 +88,9 @@ static bool compare_files(const Options *options, Comparison *all, char device[M
             fprintf(stderr, "sass: %s: PTX and machine code cannot be matched in %s\n",
                     subject.module.stage, subject.model.unmatched);
         const bool read = subject_cells(options->results, subject.machine.device, &cells, error);
-        if (read) compare_cells(&subject, &cells, all);
-        add_alone(&subject, options, all);
+        const Forecast forecast = forecast_build(&subject.model, subject.counted);
+        if (read) compare_cells(&subject, &forecast, &cells, all);
+        add_alone(&subject, &forecast, options, all);
         snprintf(device, MACHINE_NAME_SIZE, "%s", subject.machine.device);
         recorded_free(&cells);
         subject_close(&subject);
@@ -91,8 +104,9 @@ static bool same_row(const Cell *a, const Cell *b) {
            a->causal == b->causal && a->heads == b->heads;
 }
 
-/* The cells compared[from .. to - 1] of one stage, head size and mask: a row of the table. */
-static void add_row(Table *table, const Comparison *all, int from, int to) {
+/* The cells compared[from .. to - 1] of one stage, head size and mask: a row of the table of
+ * bounds, or of replays. */
+static void add_row(Table *table, const Comparison *all, int from, int to, bool replays) {
     const Compared *first = &all->compared[from], *last = &all->compared[to - 1];
     table_add(table, "%s d%d %s", first->cell.stage, first->cell.d,
               first->cell.causal ? "causal" : "full");
@@ -100,28 +114,42 @@ static void add_row(Table *table, const Comparison *all, int from, int to) {
         int i = from;
         while (i < to && all->compared[i].cell.length != all->length[k]) i++;
         if (i < to)
-            table_add(table, "%.1f", explained(&all->compared[i]));
+            table_add(table, "%.1f",
+                      replays ? replayed(&all->compared[i]) : explained(&all->compared[i]));
         else
             table_add(table, "-");
     }
-    table_add(table, "%s", unit_name(last->bound.binding));
+    if (!replays) table_add(table, "%s", unit_name(last->bound.binding));
 }
 
-static void print_table(const Comparison *all, const char *device, Format format) {
-    Table table = {.columns = all->lengths + 2};
-    printf(
-        "%s: the bound's time over the recorded one, %%; what is missing to 100 is the error\n\n",
-        device);
+static void print_table(const Comparison *all, Format format, bool replays) {
+    Table table = {.columns = all->lengths + (replays ? 1 : 2)};
     table_add(&table, "stage \\ seq");
     for (int k = 0; k < all->lengths; k++) table_add(&table, "%d", all->length[k]);
-    table_add(&table, "bound by");
+    if (!replays) table_add(&table, "bound by");
     for (int i = 0, end; i < all->count; i = end) {
         for (end = i;
              end < all->count && same_row(&all->compared[i].cell, &all->compared[end].cell);)
             end++;
-        add_row(&table, all, i, end);
+        if (!replays || all->compared[i].replay_ms > 0) add_row(&table, all, i, end, replays);
     }
     table_print(&table, format, stdout);
+}
+
+static bool any_replay(const Comparison *all) {
+    for (int i = 0; i < all->count; i++)
+        if (all->compared[i].replay_ms > 0) return true;
+    return false;
+}
+
+static void print_tables(const Comparison *all, const char *device, Format format) {
+    printf(
+        "%s: the bound's time over the recorded one, %%; what is missing to 100 is the error\n\n",
+        device);
+    print_table(all, format, false);
+    if (!any_replay(all)) return;
+    printf("\nthe replay's time over the recorded one, %%\n\n");
+    print_table(all, format, true);
 }
 
 static void print_alone(const Comparison *all, const char *device, Format format) {
@@ -166,6 +194,8 @@ static void put_cell(const Compared *one, const char *device) {
     put_number("bound_tflops", one->bound.tflops, true);
     put_number("tflops", shape_tflop(&shape) / (ms * 1e-3), timed);
     put_number("explained", one->bound.ms / ms, timed);
+    put_number("replay_ms", one->replay_ms, one->replay_ms > 0);
+    put_number("replayed", one->replay_ms / ms, timed && one->replay_ms > 0);
     printf("}\n");
 }
 
@@ -183,7 +213,7 @@ static void print_all(const Comparison *all, const char *device, Format format) 
         for (int i = 0; i < count; i++)
             put_cell(all->count ? &all->compared[i] : &all->alone[i], device);
     else if (all->count)
-        print_table(all, device, format);
+        print_tables(all, device, format);
     else
         print_alone(all, device, format);
 }

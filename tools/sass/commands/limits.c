@@ -1,9 +1,11 @@
 #include "commands/commands.h"
 #include "limits/subject.h"
+#include "replay/forecast.h"
 
 #include <string.h>
 
 enum { BAR = 24, EXPLAINS = 80 };
+static const double LEAST_WAIT = 0.01; /* that is shown */
 
 /* The recorded time of a problem, or 0. */
 static double measured_ms(const Cells *cells, const Subject *subject, const Shape *shape) {
@@ -63,8 +65,35 @@ static void print_measured(const Machine *machine, const Bound *bound, const Sha
         printf("Overlap decides: no unit is busy all the time, they wait for each other.\n");
 }
 
-static void print_subject(const Subject *subject, const Bound *bound, const Shape *shape,
-                          double ms) {
+/* What the warps of the replay wait for, the longest first. */
+static void print_waits(const double waits[WAITS]) {
+    bool printed[WAITS] = {false};
+    printf("\n%-36s %24s\n", "warps of the replay wait for", "of their waits");
+    for (int i = 0; i < WAITS; i++) {
+        int most = -1;
+        for (int w = 0; w < WAITS; w++)
+            if (!printed[w] && (most < 0 || waits[w] > waits[most])) most = w;
+        printed[most] = true;
+        if (waits[most] < LEAST_WAIT) break;
+        printf("%-36s %22.1f %%\n", wait_name((Wait)most), 100 * waits[most]);
+    }
+}
+
+static void print_replay(const Forecast *forecast, const Outlook *outlook, const Shape *shape,
+                         double ms) {
+    if (forecast->kernels == 0) {
+        printf("replay:   none, %s\n", forecast->reason);
+        return;
+    }
+    printf("replay:   %.4g ms, %.4g TFLOP/s", outlook->ms,
+           shape_tflop(shape) / (outlook->ms * 1e-3));
+    if (ms > 0) printf(": %.1f %% of the measured time", 100 * outlook->ms / ms);
+    printf("; issue slots %.1f %% used\n", 100 * outlook->issued);
+    print_waits(outlook->waits);
+}
+
+static void print_subject(const Subject *subject, const Bound *bound, const Forecast *forecast,
+                          const Shape *shape, double ms) {
     const Machine *machine = &subject->machine;
     printf("%s %s %s on %s, %g SMs at %g MHz: batch %d, heads %d, seq %d\n", subject->module.stage,
            subject->module.variant, subject->module.arch, machine->device, machine->sms,
@@ -83,6 +112,8 @@ static void print_subject(const Subject *subject, const Bound *bound, const Shap
     printf("bound:    %.4g ms, %.4g TFLOP/s: %s\n", bound->ms, bound->tflops,
            unit_name(bound->binding));
     print_measured(machine, bound, shape, ms);
+    const Outlook outlook = forecast_at(forecast, &subject->model, bound, shape);
+    print_replay(forecast, &outlook, shape, ms);
 }
 
 static void put_text(const char *key, const char *text) {
@@ -100,7 +131,20 @@ static void put_number(const char *key, double number, bool present) {
         printf(",\"%s\":null", key);
 }
 
-static void put_subject(const Subject *subject, const Bound *bound, const Shape *shape, double ms) {
+static void put_replay(const Forecast *forecast, const Outlook *outlook, double ms) {
+    const bool offered = forecast->kernels > 0;
+    put_number("replay_ms", outlook->ms, offered);
+    put_number("replayed", ms > 0 ? outlook->ms / ms : 0, offered && ms > 0);
+    put_number("replay_issue", outlook->issued, offered);
+    put_text("no_replay", forecast->reason);
+    printf(",\"waits\":");
+    for (int w = 0; w < WAITS && offered; w++)
+        printf("%s\"%s\":%.4g", w ? "," : "{", wait_key((Wait)w), outlook->waits[w]);
+    printf("%s", offered ? "}" : "null");
+}
+
+static void put_subject(const Subject *subject, const Bound *bound, const Forecast *forecast,
+                        const Shape *shape, double ms) {
     printf("{\"stage\":");
     put_json(subject->module.stage, stdout);
     put_text("variant", subject->module.variant);
@@ -118,7 +162,10 @@ static void put_subject(const Subject *subject, const Bound *bound, const Shape 
     printf(",\"cycles\":{");
     for (int u = 0; u < UNITS; u++)
         printf("%s\"%s\":%.6g", u ? "," : "", unit_key((Unit)u), bound->cycles[u]);
-    printf("}}\n");
+    printf("}");
+    const Outlook outlook = forecast_at(forecast, &subject->model, bound, shape);
+    put_replay(forecast, &outlook, ms);
+    printf("}\n");
 }
 
 static bool print_one(const Options *options, const char *file, Error *error) {
@@ -132,10 +179,11 @@ static bool print_one(const Options *options, const char *file, Error *error) {
                              subject.causal};
         const Bound bound = model_bound(&subject.model, &shape);
         const double ms = measured_ms(&cells, &subject, &shape);
+        const Forecast forecast = forecast_build(&subject.model, subject.counted);
         if (options->format == FORMAT_JSON)
-            put_subject(&subject, &bound, &shape, ms);
+            put_subject(&subject, &bound, &forecast, &shape, ms);
         else
-            print_subject(&subject, &bound, &shape, ms);
+            print_subject(&subject, &bound, &forecast, &shape, ms);
     }
     recorded_free(&cells);
     subject_close(&subject);

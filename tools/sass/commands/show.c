@@ -3,7 +3,7 @@
 #include "analysis/source.h"
 #include "analysis/tally.h"
 #include "commands/commands.h"
-#include "commands/control.h"
+#include "analysis/control.h"
 #include "list.h"
 
 /* What a listing is printed from, and how far it is. */

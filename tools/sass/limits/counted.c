@@ -4,6 +4,8 @@
 #include "limits/json.h"
 #include "list.h"
 
+#include <limits.h>
+
 enum { SECTORS_A_LINE = 4 };
 
 /* Element `index` of an array, or NULL. */
@@ -140,4 +142,50 @@ void counted_free(CountedRun *run) {
     free(run->launch);
     free(run->text);
     *run = (CountedRun){0};
+}
+
+void runs_free(Runs *runs) {
+    for (int j = 0; j < LENGTHS; j++) counted_free(&runs->of[j]);
+    counted_free(&runs->first);
+    counted_free(&runs->second);
+}
+
+/* The three lengths, which a file names in order. */
+static bool lengths_read(const char *folder, double length[LENGTHS], Error *error) {
+    char path[PATH_MAX], *text;
+    snprintf(path, sizeof path, "%s/lengths", folder);
+    if (!read_file(path, &text, NULL, error)) return false;
+    const int found = sscanf(text, "%lf %lf %lf", &length[0], &length[1], &length[2]);
+    free(text);
+    return (found == LENGTHS && 0 < length[0] && length[0] < length[1] && length[1] < length[2]) ||
+           error_set(error, STATUS_FAIL, "%s does not name three lengths, the least first", path);
+}
+
+bool runs_read(const char *folder, Runs *runs, Error *error) {
+    char record[PATH_MAX], report[PATH_MAX];
+    *runs = (Runs){0};
+    bool read = lengths_read(folder, runs->length, error);
+    for (int j = 0; j < LENGTHS && read; j++) {
+        snprintf(record, sizeof record, "%s/%.0f.json", folder, runs->length[j]);
+        snprintf(report, sizeof report, "%s/%.0f.txt", folder, runs->length[j]);
+        read = counted_read(record, report, &runs->of[j], error);
+    }
+    snprintf(record, sizeof record, "%s/first.json", folder);
+    read = read && counted_read(record, NULL, &runs->first, error);
+    snprintf(record, sizeof record, "%s/second.json", folder);
+    read = read && counted_read(record, NULL, &runs->second, error);
+    if (!read) runs_free(runs);
+    return read;
+}
+
+bool runs_agree(const Runs *runs) {
+    const CountedRun *a = &runs->first;
+    bool same = a->launches == runs->second.launches && a->launches <= MAX_LAUNCHED;
+    for (int j = 0; j < LENGTHS && same; j++) {
+        same = runs->of[j].launches == a->launches;
+        for (int l = 0; l < a->launches && same; l++)
+            same = strcmp(runs->of[j].launch[l].kernel, a->launch[l].kernel) == 0 &&
+                   runs->of[j].launch[l].operations == a->launch[l].operations;
+    }
+    return same;
 }

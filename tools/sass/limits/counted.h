@@ -1,11 +1,13 @@
-/* What the simulator counted of one run: the record that SIM_RECORD makes it write, and the
- * distinct bytes of the report that COUNTERS=full prints. */
+/* What the simulator counted: of one run, the record that SIM_RECORD makes it write, and the
+ * distinct bytes of the report that COUNTERS=full prints; of a stage, the runs of
+ * tools/limits/count.sh. */
 #ifndef SASS_COUNTED_H
 #define SASS_COUNTED_H
 
 #include "base/error.h"
+#include "limits/growth.h"
 
-enum { SECTORS = 32, NAME_SIZE = 128 };
+enum { SECTORS = 32, NAME_SIZE = 128, MAX_LAUNCHED = 4, SIMULATED_HEADS = 2 };
 
 /* One PTX instruction. Executions and requests are of warps, units are sectors of 32 bytes in
  * global memory and wavefronts in shared memory, each over the whole run. */
@@ -41,5 +43,21 @@ typedef struct CountedRun {
 bool counted_read(const char *record, const char *report, CountedRun *run, Error *error);
 
 void counted_free(CountedRun *run);
+
+/* All that was counted of a stage, of SIMULATED_HEADS heads. */
+typedef struct Runs {
+    double length[LENGTHS];
+    CountedRun of[LENGTHS];
+    CountedRun first, second; /* the smallest again, with the first and the second block recorded */
+} Runs;
+
+/* Reads a folder: `lengths`, LENGTH.json and LENGTH.txt for each of these three, first.json and
+ * second.json. False with the reason if a file is missing or wrong. */
+bool runs_read(const char *folder, Runs *runs, Error *error);
+
+/* Whether all runs launched the same kernels, MAX_LAUNCHED at most. */
+bool runs_agree(const Runs *runs);
+
+void runs_free(Runs *runs);
 
 #endif

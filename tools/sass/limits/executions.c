@@ -108,8 +108,8 @@ typedef struct Tally {
     int asked, agreed;
 } Tally;
 
-static void elect_blocks(Voice *voice, int voices, double *block, const int *loop_of_block,
-                         Tally *tally) {
+static void elect_blocks(Voice *voice, int voices, double *block, int *sure,
+                         const int *loop_of_block, Tally *tally) {
     qsort(voice, (size_t)voices, sizeof *voice, compare_in_blocks);
     for (int i = 0, end; i < voices; i = end) {
         int deciding = 0, agreed;
@@ -117,6 +117,7 @@ static void elect_blocks(Voice *voice, int voices, double *block, const int *loo
             deciding += voice[end].decides;
         const int asked = deciding ? deciding : end - i;
         block[voice[i].block] = vote(&voice[i], asked, deciding > 0, &agreed);
+        sure[voice[i].block] = deciding ? agreed : 0;
         const int loop = loop_of_block[voice[i].block];
         if (!deciding || loop < 0) continue;
         tally[loop].asked += asked;
@@ -146,17 +147,23 @@ Executions executions_of(const Kernel *kernel, const Counted *launch, const Matc
         share_out(&voice[i], end - i);
     }
     double *block = list_zeroed((size_t)graph.blocks, sizeof *block);
-    int *loop_of = list_zeroed((size_t)graph.blocks, sizeof *loop_of);
+    int *sure = list_zeroed((size_t)graph.blocks, sizeof *sure),
+        *loop_of = list_zeroed((size_t)graph.blocks, sizeof *loop_of);
     Tally *tally = list_zeroed((size_t)kernel->flow.loops, sizeof *tally);
     for (int b = 0; b < graph.blocks; b++) loop_of[b] = kernel->flow.loop_of[graph.block[b].first];
-    if (voices) elect_blocks(voice, voices, block, loop_of, tally);
+    if (voices) elect_blocks(voice, voices, block, sure, loop_of, tally);
     Executions executions = {.of = list_zeroed((size_t)function->instructions, sizeof(double)),
+                             .sure = list_zeroed((size_t)function->instructions, sizeof(int)),
                              .unmatched = worst_loop(tally, kernel->flow.loops)};
     for (int b = 0; b < graph.blocks; b++)
         for (int i = graph.block[b].first; i < graph.block[b].last; i++)
-            if (kernel->flow.region[i] != REGION_PADDING) executions.of[i] = block[b];
+            if (kernel->flow.region[i] != REGION_PADDING) {
+                executions.of[i] = block[b];
+                executions.sure[i] = sure[b];
+            }
     free(voice);
     free(block);
+    free(sure);
     free(loop_of);
     free(tally);
     graph_free(&graph);
@@ -165,5 +172,6 @@ Executions executions_of(const Kernel *kernel, const Counted *launch, const Matc
 
 void executions_free(Executions *executions) {
     free(executions->of);
+    free(executions->sure);
     *executions = (Executions){.unmatched = -1};
 }

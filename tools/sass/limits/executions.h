@@ -15,6 +15,7 @@
 
 typedef struct Executions {
     double *of;    /* [instructions]: by all warps */
+    int *sure;     /* [instructions]: how many deciding instructions of its block say so */
     int unmatched; /* a loop in which most deciding instructions disagree with their blocks, or -1
                     */
 } Executions;

@@ -48,6 +48,20 @@ static const Key keys[] = {
     KEY(blocks, 4, 128, false),
     KEY(mma_tflops, 1, 10000, true),
     KEY(wgmma_tflops, 1, 10000, true),
+    KEY(lds_latency, 5, 500, true),
+    KEY(ldmatrix_latency, 5, 500, true),
+    KEY(shuffle_latency, 5, 500, true),
+    KEY(mufu_latency, 5, 500, true),
+    KEY(l2_latency, 20, 5000, true),
+    KEY(hbm_latency, 20, 10000, true),
+    KEY(copy_latency, 20, 5000, true),
+    KEY(barrier_latency, 1, 500, true),
+    KEY(barrier_warp, 0, 100, true),
+    KEY(lds_128_cycles, 0, 32, true),
+    KEY(lsu_cycles, 0.5, 32, true),
+    KEY(lsu_queue, 1, 64, true),
+    KEY(widen, 8, 512, true),
+    KEY(l2_port, 8, 1024, true),
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 

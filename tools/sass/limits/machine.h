@@ -23,6 +23,17 @@ typedef struct Machine {
     double l2_mib;       /* its size */
     double registers, shared_kib, threads, blocks; /* resident on a multiprocessor at most */
     double mma_tflops, wgmma_tflops; /* as measured, which power may limit; 0: not measured */
+    /* What a replay needs besides; 0: not known. Latencies are cycles from the issue of an
+     * instruction to that of one that needs its result. */
+    double lds_latency, ldmatrix_latency, shuffle_latency, mufu_latency;
+    double l2_latency, hbm_latency,
+        copy_latency;                     /* of a load; of cp.async with its wait, from L2 */
+    double barrier_latency, barrier_warp; /* of a barrier of one warp; for each further warp */
+    double lds_128_cycles; /* of the shared pipe that a load of 16 bytes a lane takes at least */
+    double lsu_cycles;     /* between two loads or stores that one partition hands over */
+    double lsu_queue;      /* how many of them wait in a partition */
+    double widen;          /* lanes that convert fp16 to fp32 */
+    double l2_port;        /* bytes per cycle between L2 and one multiprocessor */
 } Machine;
 
 /* Reads folder/name.txt. A name that has no file: STATUS_USAGE, with those that have one; a number

@@ -119,6 +119,16 @@ bool matching_find(const char *ptx, const char *symbol, const Counted *launch, M
     return false;
 }
 
+const Kernel *matching_kernel(const Module *module, const Counted *launch, Matching *lines) {
+    for (int k = 0; k < module->kernels; k++) {
+        const Kernel *kernel = &module->kernel[k];
+        if (strstr(kernel->function->name, launch->kernel) &&
+            matching_find(module->ptx, kernel->function->name, launch, lines))
+            return kernel;
+    }
+    return NULL;
+}
+
 void matching_free(Matching *matching) {
     free(matching->operation);
     *matching = (Matching){0};

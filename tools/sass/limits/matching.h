@@ -3,6 +3,7 @@
 #ifndef SASS_MATCHING_H
 #define SASS_MATCHING_H
 
+#include "analysis/cubin.h"
 #include "limits/counted.h"
 
 /* The instructions of a kernel's PTX, in order. */
@@ -14,6 +15,10 @@ typedef struct Matching {
 /* Matches the operations of a launch with the body of the kernel `symbol`, one by one in order.
  * False if the PTX has no such kernel or other instructions than were counted. */
 bool matching_find(const char *ptx, const char *symbol, const Counted *launch, Matching *matching);
+
+/* The kernel of the module that a launch ran, with the lines of its operations; NULL if the PTX is
+ * none that was counted. Instances of a template have one name in the record. */
+const Kernel *matching_kernel(const Module *module, const Counted *launch, Matching *lines);
 
 void matching_free(Matching *matching);
 

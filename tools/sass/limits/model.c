@@ -1,82 +1,13 @@
 #include "limits/model.h"
 
-#include "analysis/program.h"
 #include "analysis/source.h"
 #include "limits/schedule.h"
 #include "list.h"
 
-#include <limits.h>
 #include <math.h>
 
-/* What count.sh has the simulator run: so many heads. */
-enum { SIMULATED_HEADS = 2, KIB = 1024, RESERVED_FROM = 80 };
+enum { KIB = 1024, RESERVED_FROM = 80 };
 enum { MOST_BLOCKS = 1 << 20 }; /* of more, the last round does not show */
-
-/* All that was counted of a stage. */
-typedef struct Runs {
-    double length[LENGTHS];
-    CountedRun of[LENGTHS];
-    CountedRun first, second; /* the smallest again, with the first and the second block recorded */
-} Runs;
-
-static void runs_free(Runs *runs) {
-    for (int j = 0; j < LENGTHS; j++) counted_free(&runs->of[j]);
-    counted_free(&runs->first);
-    counted_free(&runs->second);
-}
-
-/* The three lengths, which a file names in order. */
-static bool lengths_read(const char *folder, double length[LENGTHS], Error *error) {
-    char path[PATH_MAX], *text;
-    snprintf(path, sizeof path, "%s/lengths", folder);
-    if (!read_file(path, &text, NULL, error)) return false;
-    const int found = sscanf(text, "%lf %lf %lf", &length[0], &length[1], &length[2]);
-    free(text);
-    return (found == LENGTHS && 0 < length[0] && length[0] < length[1] && length[1] < length[2]) ||
-           error_set(error, STATUS_FAIL, "%s does not name three lengths, the least first", path);
-}
-
-static bool runs_read(const char *folder, Runs *runs, Error *error) {
-    char record[PATH_MAX], report[PATH_MAX];
-    *runs = (Runs){0};
-    bool read = lengths_read(folder, runs->length, error);
-    for (int j = 0; j < LENGTHS && read; j++) {
-        snprintf(record, sizeof record, "%s/%.0f.json", folder, runs->length[j]);
-        snprintf(report, sizeof report, "%s/%.0f.txt", folder, runs->length[j]);
-        read = counted_read(record, report, &runs->of[j], error);
-    }
-    snprintf(record, sizeof record, "%s/first.json", folder);
-    read = read && counted_read(record, NULL, &runs->first, error);
-    snprintf(record, sizeof record, "%s/second.json", folder);
-    read = read && counted_read(record, NULL, &runs->second, error);
-    if (!read) runs_free(runs);
-    return read;
-}
-
-/* Whether all runs launched the same kernels. */
-static bool same_launches(const Runs *runs) {
-    const CountedRun *a = &runs->first;
-    bool same = a->launches == runs->second.launches && a->launches <= MAX_LAUNCHED;
-    for (int j = 0; j < LENGTHS && same; j++) {
-        same = runs->of[j].launches == a->launches;
-        for (int l = 0; l < a->launches && same; l++)
-            same = strcmp(runs->of[j].launch[l].kernel, a->launch[l].kernel) == 0 &&
-                   runs->of[j].launch[l].operations == a->launch[l].operations;
-    }
-    return same;
-}
-
-/* The kernel of the module that a launch ran, with the lines of its operations; NULL if the PTX is
- * none that was counted. Instances of a template have one name in the record. */
-static const Kernel *kernel_of(const Module *module, const Counted *launch, Matching *lines) {
-    for (int k = 0; k < module->kernels; k++) {
-        const Kernel *kernel = &module->kernel[k];
-        if (strstr(kernel->function->name, launch->kernel) &&
-            matching_find(module->ptx, kernel->function->name, launch, lines))
-            return kernel;
-    }
-    return NULL;
-}
 
 static double executions_in_block(const Counted *launch) {
     double sum = 0;
@@ -160,7 +91,7 @@ static bool add_demand(Model *model, const Runs *runs, int l, const Kernel *kern
 
 static bool add_demands(Model *model, const Runs *runs, Error *error) {
     const Module *module = model->module;
-    if (!same_launches(runs))
+    if (!runs_agree(runs))
         return error_set(error, STATUS_SKIP, "%s launches other kernels for other lengths",
                          module->stage);
     if (!module->ptx)
@@ -168,7 +99,7 @@ static bool add_demands(Model *model, const Runs *runs, Error *error) {
     for (int l = 0; l < runs->first.launches; l++) {
         Matching lines;
         const Counted *launch = &runs->of[0].launch[l];
-        const Kernel *kernel = kernel_of(module, launch, &lines);
+        const Kernel *kernel = matching_kernel(module, launch, &lines);
         if (!kernel)
             return error_set(error, STATUS_SKIP,
                              "%s: the PTX of kernel %s is not what the simulator counted",
@@ -196,11 +127,10 @@ bool model_build(const Module *module, const Machine *machine, const char *folde
     return built;
 }
 
-/* Cycles of a unit for all heads. What a kernel of as many blocks as multiprocessors does once is
+/* Cycles for all heads. What a kernel of as many blocks as multiprocessors does once is
  * done by each of them, whatever the number of heads. */
-static double total(const Demand *demand, Unit unit, const Shape *shape, double sms) {
+static double total(const Demand *demand, Growth growth, const Shape *shape, double sms) {
     const double heads = (double)shape->batch * shape->heads;
-    Growth growth = demand->of[unit];
     double once = 0;
     if (demand->fixed_blocks > 0) {
         once = fmax(0, growth.constant) * SIMULATED_HEADS * sms / demand->fixed_blocks;
@@ -231,6 +161,12 @@ static double imbalance_of(const Demand *demand, const Growth *growth, const Sha
     return sum > 0 ? end * sms / sum : 1;
 }
 
+double model_cycles(const Model *model, int kernel, const Growth *growth, const Shape *shape) {
+    const double sms = model->machine->sms;
+    const Demand *demand = &model->demand[kernel];
+    return total(demand, *growth, shape, sms) / sms * imbalance_of(demand, growth, shape, (int)sms);
+}
+
 double shape_tflop(const Shape *shape) {
     const double pairs = (double)shape->length * shape->length / (shape->causal ? 2 : 1);
     return 4e-12 * shape->batch * shape->heads * pairs * shape->d;
@@ -251,7 +187,7 @@ static double add_kernel(const Model *model, const Demand *demand, const Shape *
     double cycles[UNITS], most = 0;
     Unit busiest = UNIT_ISSUE;
     for (int u = 0; u < UNITS; u++) {
-        cycles[u] = total(demand, (Unit)u, shape, sms) / ((int)u < WHOLE_GPU ? sms : 1);
+        cycles[u] = total(demand, demand->of[u], shape, sms) / ((int)u < WHOLE_GPU ? sms : 1);
         if (u == UNIT_HBM) cycles[u] = fmax(0, cycles[u] - kept_in_l2(model, demand));
         bound->cycles[u] += cycles[u];
         if ((int)u < WHOLE_GPU && cycles[u] > cycles[busiest]) busiest = (Unit)u;

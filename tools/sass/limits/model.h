@@ -9,7 +9,7 @@
 #include "limits/growth.h"
 #include "limits/units.h"
 
-enum { MAX_LAUNCHED = 4, REASON_SIZE = 512 };
+enum { REASON_SIZE = 512 };
 
 /* The problem: as many keys as queries, and a KV head for each head. */
 typedef struct Shape {
@@ -52,6 +52,10 @@ bool model_build(const Module *module, const Machine *machine, const char *folde
                  Error *error);
 
 Bound model_bound(const Model *model, const Shape *shape);
+
+/* Cycles of the multiprocessors until the last block of a kernel ends, if a head takes `growth`
+ * cycles of one of them. */
+double model_cycles(const Model *model, int kernel, const Growth *growth, const Shape *shape);
 
 /* 10^12 floating-point operations of a problem. */
 double shape_tflop(const Shape *shape);

@@ -3,7 +3,6 @@
 #include "list.h"
 
 #include <dirent.h>
-#include <limits.h>
 
 /* "d128_fp16_full" says head size, type and mask. */
 static void read_variant(const char *variant, Subject *subject) {
@@ -24,7 +23,6 @@ static bool read_machine(const char *gpu, const char *machines, Subject *subject
 
 bool subject_open(const char *file, const char *gpu, const char *machines, const char *counted,
                   Subject *subject, Error *error) {
-    char folder[PATH_MAX];
     *subject = (Subject){0};
     if (strlen(file) < sizeof ".so" || strcmp(file + strlen(file) - 3, ".so") != 0)
         return error_set(error, STATUS_USAGE, "%s is no built stage: it does not end with .so",
@@ -33,10 +31,10 @@ bool subject_open(const char *file, const char *gpu, const char *machines, const
     const Module *module = &subject->module;
     read_variant(module->variant, subject);
     const char *place = strncmp(file, "build/", 6) == 0 ? file + 6 : file;
-    snprintf(folder, sizeof folder, "%s/%.*s", counted, (int)(strlen(place) - strlen(".so")),
-             place);
+    snprintf(subject->counted, sizeof subject->counted, "%s/%.*s", counted,
+             (int)(strlen(place) - strlen(".so")), place);
     if (read_machine(gpu, machines, subject, error) &&
-        model_build(module, &subject->machine, folder, &subject->model, error))
+        model_build(module, &subject->machine, subject->counted, &subject->model, error))
         return true;
     subject_close(subject);
     return false;

@@ -5,6 +5,8 @@
 #include "limits/model.h"
 #include "limits/recorded.h"
 
+#include <limits.h>
+
 typedef struct Subject {
     Module module;
     Machine machine;
@@ -12,6 +14,7 @@ typedef struct Subject {
     bool causal; /* of the variant */
     int d;
     char type[8];
+    char counted[PATH_MAX]; /* the folder with what was counted of it */
 } Subject;
 
 /* Opens a variant, build/sm_90/07_swizzle/d128_fp16_full.so, and reads what was counted of it, in

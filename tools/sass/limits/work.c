@@ -15,9 +15,8 @@ static bool is_one_of(const Instruction *instruction, const char *opcodes) {
     return strstr(opcodes, word) != NULL;
 }
 
-/* The pipe of arithmetic that an instruction takes, or WORKS: a move, or one of which no pipe is
- * published. Source: Nsight Compute, Kernel Profiling Guide, Pipelines. */
-static Work arithmetic_pipe(const Instruction *instruction) {
+/* Source: Nsight Compute, Kernel Profiling Guide, Pipelines. */
+Work work_pipe(const Instruction *instruction) {
     if (is_one_of(instruction, " FFMA FADD FMUL FFMA32I FADD32I FMUL32I FSWZADD "))
         return WORK_FP32;
     if (is_one_of(instruction, " HFMA2 HADD2 HMUL2 HFMA2_32I HADD2_32I HMUL2_32I "))
@@ -40,6 +39,16 @@ static double units_a_request(const Operation *operation, const Counted *shape, 
     return lines > 0 ? lines : 1;
 }
 
+double work_units(const Instruction *instruction, const Operation *operation,
+                  const Counted *shape) {
+    if (opcode_is(instruction, "LDGSTS"))
+        return operation && operation->executions > 0
+                   ? operation->shared_units / operation->executions
+                   : 0;
+    const bool global = opcode_is(instruction, "LDG") || opcode_is(instruction, "STG");
+    return units_a_request(operation, shape, global);
+}
+
 /* Bytes of shared memory that one warp's part of a wgmma m64nNk16 reads: B, N rows of 16 columns,
  * and A, 64 rows, unless it is in registers. */
 static double wgmma_bytes(const Instruction *instruction) {
@@ -53,13 +62,9 @@ static double wgmma_bytes(const Instruction *instruction) {
 
 static void add_memory(const Instruction *instruction, double times, const Operation *operation,
                        const Counted *shape, double work[WORKS]) {
-    const OpcodeClass kind = opcode_class(instruction);
-    if (kind == CLASS_SHARED)
-        work[WORK_SHARED] += times * units_a_request(operation, shape, false);
-    else if (opcode_is(instruction, "LDG") || opcode_is(instruction, "STG"))
-        work[WORK_SHARED] += times * units_a_request(operation, shape, true);
-    else if (opcode_is(instruction, "LDGSTS") && operation && operation->executions > 0)
-        work[WORK_SHARED] += times * operation->shared_units / operation->executions;
+    if (opcode_class(instruction) == CLASS_SHARED || opcode_is(instruction, "LDG") ||
+        opcode_is(instruction, "STG") || opcode_is(instruction, "LDGSTS"))
+        work[WORK_SHARED] += times * work_units(instruction, operation, shape);
     else if (opcode_is(instruction, "SHFL"))
         work[WORK_SHUFFLE] += times;
     else if (opcode_is(instruction, "HGMMA"))
@@ -100,7 +105,7 @@ void work_of(const Kernel *kernel, const Executions *executions, const Counted *
         const int op = at->ptx_line <= lines->lines ? lines->operation[at->ptx_line] : -1;
         work[WORK_ISSUE] += times;
         if (opcode_never_executes(at)) continue;
-        const Work pipe = arithmetic_pipe(at);
+        const Work pipe = work_pipe(at);
         if (pipe < WORKS) work[pipe] += times;
         if (opcode_is(at, "BAR")) work[WORK_BARRIER] += times;
         add_memory(at, times, op < 0 ? NULL : &launch->operation[op], shape, work);

@@ -23,6 +23,15 @@ typedef enum Work {
     WORKS
 } Work;
 
+/* The pipe of arithmetic that an instruction takes, or WORKS: a move, or one of which no pipe is
+ * published. */
+Work work_pipe(const Instruction *instruction);
+
+/* Wavefronts of shared memory, or lines of 128 bytes that L1 looks up, that one execution of a
+ * memory instruction takes, by what was counted of it (NULL: nothing, then 1); of LDGSTS the
+ * wavefronts of its shared side. */
+double work_units(const Instruction *instruction, const Operation *operation, const Counted *shape);
+
 /* Adds up what a kernel's machine code asks for, executed so often, with the memory traffic, tensor
  * instructions and bytes that were counted. `shape`: the launch with a recorded block, for its
  * lines_of. */

@@ -225,6 +225,14 @@ done
 # Where memory is slow the first kernel takes longest.
 sed -i 's/^hbm_gb_s 2039/hbm_gb_s 50/; s/^sms 2/sms 108/; s/^l2_mib 40/l2_mib 0.5/' small/a100.txt
 prints limits_slow 0 limits COUNTED=counted MACHINES=small N=8192 B=1 $mma
+# A machine whose latencies are known gets a replay.
+{
+    cat "$root/tools/limits/machines/a100.txt"
+    sed -n '/_latency\|^barrier_warp\|^l[ds].*_\|^widen\|^l2_port/p' \
+        "$root/tools/limits/machines/h200.txt"
+} >small/a100.txt
+prints limits_replay 0 limits COUNTED=counted MACHINES=small $mma
+prints limits_replay_json 0 limits COUNTED=counted MACHINES=small FORMAT=json $mma
 mkdir results
 cell() { # cell NAME SEQ CAUSAL MS: a time that was recorded of 1 x 4 heads
     echo "{\"stage\":2,\"name\":\"$1\",\"device\":\"NVIDIA A100-SXM4-80GB\",\"dtype\":\"fp16\"," \

@@ -1,4 +1,4 @@
-#include "commands/control.h"
+#include "analysis/control.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Control bits of instructions as nvdisasm printed them, whose meaning their neighbours tell.
  * Catches: a field one bit off, a barrier that nobody waits for, yield the wrong way round. */
-#include "commands/control.h"
+#include "analysis/control.h"
 
 #include "test/tap.h"
 

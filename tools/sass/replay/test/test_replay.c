@@ -1,0 +1,210 @@
+/* Programs of a few instructions on the model of a multiprocessor, with times worked out by hand.
+ * Catches: a stall count, a scoreboard barrier, a barrier of the block or a group of copies that is
+ * not waited for, a warp that hides no latency, a pipe or a bank of registers that serves more than
+ * it can, a cache of registers that another warp hits, waits that are booked under another name. */
+#include "replay/replay.h"
+#include "test/tap.h"
+
+#include <string.h>
+
+enum { MOST = 64 };
+
+static const Machine machine = {
+    .barrier_latency = 14, .barrier_warp = 2, .lsu_cycles = 4, .lsu_queue = 2, .l2_port = 64};
+
+/* An instruction that stalls the warp so long and uses no pipe. */
+static Timing plain(unsigned stall) {
+    return (Timing){.control = {.stall = stall, .written = NO_BARRIER, .read = NO_BARRIER},
+                    .operands = {{NO_REGISTER, NO_REGISTER, NO_REGISTER}, {false}}};
+}
+
+static Timing in_pipe(Pipe pipe, double busy) {
+    Timing timing = plain(1);
+    timing.pipe = pipe;
+    timing.busy = busy;
+    timing.fixed = true;
+    return timing;
+}
+
+static Timing reads(int a, int b, int c) {
+    Timing timing = in_pipe(PIPE_FMA, 2);
+    timing.operands = (Operands){{a, b, c}, {false}};
+    return timing;
+}
+
+static Timing load(double shared, double latency, unsigned barrier) {
+    Timing timing = in_pipe(PIPE_LSU, 4);
+    timing.fixed = false;
+    timing.shared = shared;
+    timing.latency = latency;
+    timing.control.written = barrier;
+    return timing;
+}
+
+static Timing waiting(unsigned barriers) {
+    Timing timing = plain(1);
+    timing.control.waits = barriers;
+    return timing;
+}
+
+/* Replays blocks of `warps` warps, each of which executes `timing` from the first to the last. */
+static Replay replay(const Timing *timing, int count, int warps, int resident) {
+    int step[MOST];
+    for (int i = 0; i < count; i++) step[i] = i;
+    const Path path = {.step = step, .steps = count, .expected = count};
+    const ReplayInput in = {&machine, timing, &path, warps, resident};
+    return replay_run(&in);
+}
+
+static void test_stalls(void) {
+    Timing code[10];
+    for (int i = 0; i < 10; i++) code[i] = plain(4);
+    Replay one = replay(code, 10, 1, 1);
+    is_near(one.cycles, 9 * 4 + 1, 1e-9, "ten instructions of one warp, four cycles apart");
+    is_near(one.issued, 10 / (4 * 37.0), 1e-9, "of four issue slots a cycle");
+    is_near(one.waits[WAIT_STALL], 1, 1e-9, "it waits for stall counts alone");
+    is_near(replay(code, 10, 4, 1).cycles, 37, 1e-9, "four warps have a partition each");
+    is_near(replay(code, 10, 16, 1).cycles, 40, 1.01, "four in one take the slots by turns");
+    for (int i = 0; i < 10; i++) code[i] = plain(1);
+    Replay eight = replay(code, 10, 8, 1);
+    is_near(eight.cycles, 20, 1e-9, "two warps that never wait take twice the time");
+    is_near(eight.waits[WAIT_TURN], 1, 1e-9, "for they wait for each other");
+}
+
+static void test_scoreboard(void) {
+    /* Handed over in 4 cycles, served in 1, there 18 later: at 23. */
+    const Timing code[] = {load(1, 18, 2), waiting(1 << 2)};
+    Replay one = replay(code, 2, 1, 1);
+    is_near(one.cycles, 24, 1e-9, "a load and what needs it");
+    ok(one.waits[WAIT_SHARED] > 0.9, "it waits for shared memory");
+    is_near(replay(code, 2, 1, 2).cycles, 12, 0.6, "a second block hides that");
+    const Timing other[] = {load(1, 18, 2), waiting(1 << 3), plain(4), plain(1)};
+    is_near(replay(other, 4, 1, 1).cycles, 7, 1e-9, "another barrier is not waited for");
+    const Timing wide[] = {load(8, 18, 0), load(8, 18, 0), waiting(1)};
+    is_near(replay(wide, 3, 1, 1).cycles, 4 + 16 + 18 + 1, 1e-9,
+            "two of eight wavefronts, in turn");
+    const Timing four[] = {load(8, 18, 0), waiting(1)};
+    is_near(replay(four, 2, 4, 1).cycles, 4 + 4 * 8 + 18 + 1, 1e-9,
+            "which the partitions have in common");
+}
+
+static void test_queue(void) {
+    const Timing code[] = {load(20, 1, 0), load(20, 1, 0), load(20, 1, 0),
+                           load(20, 1, 0), load(20, 1, 0), load(20, 1, 0)};
+    Replay one = replay(code, 6, 1, 1);
+    ok(one.cycles > 100, "the queue holds two: the warp goes on as they are served");
+    ok(one.waits[WAIT_LSU] > 0.9, "and waits for room in it");
+}
+
+static void test_pipes(void) {
+    Timing code[20];
+    for (int i = 0; i < 20; i++) code[i] = in_pipe(PIPE_FMA, 2);
+    is_near(replay(code, 20, 1, 1).cycles, 20, 1e-9, "two pipes for floats serve one a cycle");
+    for (int i = 0; i < 20; i++) code[i] = in_pipe(PIPE_FMA_HEAVY, 2);
+    Replay heavy = replay(code, 20, 1, 1);
+    is_near(heavy.cycles, 40, 1e-9, "one of them every other");
+    ok(heavy.waits[WAIT_FMA] > 0.9, "and is waited for");
+    for (int i = 0; i < 20; i++) code[i] = in_pipe(i % 2 ? PIPE_FMA : PIPE_FMA_HEAVY, 2);
+    is_near(replay(code, 20, 1, 1).cycles, 20, 1e-9, "beside it the other takes floats");
+    for (int i = 0; i < 20; i++) code[i] = in_pipe(PIPE_TENSOR, 6);
+    is_near(replay(code, 20, 8, 1).cycles, 240, 1e-9, "two warps share the tensor core");
+    const Timing result[] = {in_pipe(PIPE_MUFU, 8), waiting(1)};
+    Timing slow[] = {result[0], result[1]};
+    slow[0].latency = 9;
+    slow[0].control.written = 0;
+    Replay mufu = replay(slow, 2, 1, 1);
+    is_near(mufu.cycles, 18, 1e-9, "an exponential and what needs it");
+    ok(mufu.waits[WAIT_OTHER] > 0.9, "which waits for neither memory nor pipe");
+}
+
+static void test_registers(void) {
+    Timing code[20];
+    for (int i = 0; i < 20; i++) code[i] = reads(2, 4, 7);
+    is_near(replay(code, 20, 1, 1).cycles, 40, 2.01, "two reads of one bank take two cycles");
+    for (int i = 0; i < 20; i++) code[i] = reads(2, 4, 6);
+    Replay one = replay(code, 20, 1, 1);
+    is_near(one.cycles, 60, 3.01, "three take three");
+    ok(one.waits[WAIT_REGISTERS] > 0.9, "and are waited for");
+    for (int i = 0; i < 20; i++) code[i] = reads(2, 5, NO_REGISTER);
+    is_near(replay(code, 20, 1, 1).cycles, 20, 1e-9, "one read of each bank is free");
+    for (int i = 0; i < 20; i++) {
+        code[i] = reads(2, 4, 7);
+        code[i].operands.kept[0] = true;
+    }
+    is_near(replay(code, 20, 1, 1).cycles, 20, 1.01, "a register that is kept is read once");
+    for (int i = 0; i < 20; i++) code[i].operands.source[0] = 2 + 2 * (i % 2);
+    is_near(replay(code, 20, 1, 1).cycles, 40, 2.01, "another one in its place is not it");
+}
+
+/* Three reads of one bank take it until the third cycle: two more instructions that need it cannot
+ * begin before they can end within their window. */
+static void test_window(void) {
+    const Timing code[] = {reads(2, 4, 6), reads(2, 4, 6), plain(8), plain(1)};
+    is_near(replay(code, 4, 1, 1).cycles, 3 + 1 + 8 + 1, 1e-9, "a window of three cycles");
+    Timing kept[20];
+    for (int i = 0; i < 20; i++) {
+        kept[i] = reads(2, 4, 7);
+        kept[i].operands.kept[0] = true;
+        kept[i].control.stall = 2;
+    }
+    ok(replay(kept, 20, 8, 1).cycles > 50, "what is kept of one warp is no other's");
+}
+
+static void test_barrier(void) {
+    Timing meet = plain(1);
+    meet.kind = KIND_BARRIER;
+    const Timing code[] = {meet, meet, meet, meet, meet, plain(1)};
+    is_near(replay(code, 6, 1, 1).cycles, 5 * 14 + 1, 1e-9, "five barriers of one warp");
+    /* Two warps of each partition arrive in two cycles, and the unit takes two for each of eight.
+     */
+    is_near(replay(code, 6, 8, 1).cycles, 5 * 28 + 2, 1e-9, "of eight");
+    ok(replay(code, 6, 8, 1).waits[WAIT_BARRIER] > 0.9, "is what they wait for");
+    is_near(replay(code, 6, 1, 2).cycles, 71 / 2.0, 1, "blocks do not wait for each other");
+}
+
+static void test_copies(void) {
+    Timing copy = load(4, 100, NO_BARRIER), commit = plain(1), all = plain(1), but_one = plain(1);
+    copy.kind = KIND_COPY;
+    copy.global = true;
+    commit.kind = KIND_COMMIT;
+    all.kind = but_one.kind = KIND_AWAIT;
+    but_one.groups = 1;
+    const Timing code[] = {copy, commit, all};
+    Replay one = replay(code, 3, 1, 1);
+    is_near(one.cycles, 4 + 4 + 100 + 1, 1e-9, "a group of copies lands");
+    ok(one.waits[WAIT_GLOBAL] > 0.9, "it waits for global memory");
+    const Timing later[] = {copy, commit, but_one, plain(4), plain(1)};
+    is_near(replay(later, 5, 1, 1).cycles, 8, 1e-9, "unless one may be left");
+    const Timing two[] = {copy, commit, copy, commit, but_one};
+    is_near(replay(two, 5, 1, 1).cycles, 4 + 4 + 100 + 1, 1e-9, "then the first is waited for");
+    Timing bytes = copy;
+    bytes.filled = 640;
+    const Timing filled[] = {bytes, commit, all};
+    is_near(replay(filled, 3, 1, 1).cycles, 4 + 4 + 10 + 100 + 1, 1e-9,
+            "640 bytes come through a port of 64");
+}
+
+static void test_deadlock(void) {
+    Timing stuck = waiting(1);
+    stuck.pipe = PIPE_LSU;
+    stuck.control.written = 0; /* the queue has no room for any */
+    Machine none = machine;
+    none.lsu_queue = 0;
+    int step[] = {0};
+    const Path path = {.step = step, .steps = 1, .expected = 1};
+    const ReplayInput in = {&none, &stuck, &path, 1, 1};
+    is_near(replay_run(&in).cycles, 0, 0, "warps that can never go on are told");
+}
+
+int main(void) {
+    test_stalls();
+    test_scoreboard();
+    test_queue();
+    test_pipes();
+    test_registers();
+    test_window();
+    test_barrier();
+    test_copies();
+    test_deadlock();
+    return done_testing();
+}

@@ -1,0 +1,58 @@
+/* How the units of a multiprocessor treat an instruction: which pipe takes it and for how long, and
+ * when what it set up is there. */
+#ifndef SASS_TIMING_H
+#define SASS_TIMING_H
+
+#include "analysis/control.h"
+#include "limits/machine.h"
+#include "limits/work.h"
+#include "replay/reads.h"
+
+/* Pipes of a partition, except that of loads and stores, which all partitions feed. */
+typedef enum Pipe {
+    PIPE_NONE,      /* an issue slot alone: branches, moves, the uniform data path */
+    PIPE_FMA,       /* either of two pipes, each of half the lanes */
+    PIPE_FMA_HEAVY, /* the one that multiplies integers and pairs of fp16, too */
+    PIPE_FMA_LITE,  /* the other */
+    PIPE_ALU,
+    PIPE_MUFU, /* has a queue, as it is slow: the warp goes on */
+    PIPE_TENSOR,
+    PIPE_LSU, /* has a queue; shared memory, L1 and exchanges between lanes */
+    PIPES
+} Pipe;
+
+typedef enum Kind {
+    KIND_PLAIN,
+    KIND_BARRIER, /* waits for all warps of the block */
+    KIND_COPY,    /* LDGSTS */
+    KIND_COMMIT,  /* LDGDEPBAR: a group of copies ends */
+    KIND_AWAIT,   /* DEPBAR.LE: waits until so many groups are left */
+    KIND_BRANCH
+} Kind;
+
+typedef struct Timing {
+    Control control;
+    Operands operands;
+    Pipe pipe;
+    Kind kind;
+    int groups;      /* of KIND_AWAIT */
+    double busy;     /* cycles that the pipe of a partition is taken */
+    double shared;   /* cycles of the pipe that the multiprocessor has once, behind that */
+    double filled;   /* bytes that surely come from L2, or go there */
+    double latency;  /* from then on until the result is there */
+    bool global;     /* waits for L2 or HBM */
+    bool fixed;      /* reads registers in a fixed window: the banks matter */
+    bool never;      /* under the guard @!PT: an issue slot alone */
+    bool unmodelled; /* wgmma, TMA, mbarriers: runs beside the warps */
+} Timing;
+
+/* `operation`: what the simulator counted of it, or NULL; `shape`, for its lines_of: work.h. What a
+ * plain load waits for is L2, or HBM where the kernel reads more than L2 can hold (`streams`): a
+ * warp waits for the slowest of its lines, and what L1 keeps is not known. */
+Timing timing_of(const Instruction *instruction, const Operation *operation, const Counted *shape,
+                 bool streams, const Machine *machine);
+
+/* Whether the machine's file has all latencies. */
+bool timing_known(const Machine *machine);
+
+#endif
