@@ -62,8 +62,8 @@ Flash attention in sixteen stages
                               simulator's order), as a page; BLOCK=3; FORMAT=perfetto|svg|json;
                               RESULTS=x.json: of a record, stages 06 to 16
   make stage07 limits         which unit of a GPU binds the kernel, and what speed that allows,
-                              beside the recorded time; no GPU is needed
-                              (GPU=$(subst $(SPACE),|,$(MACHINES)))
+                              beside the recorded time and a replay of its machine code; no GPU is
+                              needed (GPU=$(subst $(SPACE),|,$(MACHINES)))
   make limits                 the same for all stages and all times that are recorded of that GPU
   make stage07 sanitize       look for races and bad accesses
   make stage07 mutate         are mistakes noticed? small edits of the kernel, each checked
