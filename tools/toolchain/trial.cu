@@ -40,7 +40,8 @@ static __global__ void other_type(__nv_bfloat16 *a) {
 const AttentionKernel attention_kernels[] = {{"one_key", (const void *)one_key, 1, 0},
                                              {NULL, NULL, 0, 0}};
 
-const char *attention_supports(const AttentionProblem *p, int) {
+const char *attention_supports(const AttentionProblem *p, int compute_capability) {
+    if (TMA && compute_capability != 90) return "needs compute capability 9.0";
     return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
 }
 
