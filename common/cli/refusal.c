@@ -94,23 +94,36 @@ static bool workspace_grows(const Stage *stage, const Problem *problem, Error *e
                      many, MANY_BATCHES, one);
 }
 
-/* Machine code for a device runs on all newer ones, too; what needs
- * features of one architecture (sm_90a) runs on no other. A stage that says otherwise is found out
- * here, on whatever device it is. */
+/* Whether it refuses every device that is older, or newer. */
+static bool refuses_all(const Stage *stage, const AttentionProblem *problem, int version,
+                        bool newer) {
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        if ((newer ? capabilities[i] > version : capabilities[i] < version) &&
+            !stage->supports(problem, capabilities[i]))
+            return false;
+    return true;
+}
+
+/* Machine code for a device runs on all newer ones, too, unless it needs features of one
+ * architecture (sm_90a). A stage that refuses another is found out here, on whatever device it is;
+ * so is one that is compiled for such features, needs them, as it refuses what is older, and
+ * accepts what is newer. */
 static bool accepts_its_devices(const Stage *stage, const Problem *problem, int ptx_version,
                                 Error *error) {
     const AttentionProblem smallest = smallest_problem(problem);
     if (!runs_somewhere(stage, &smallest)) return true; /* it is not about devices */
+    const bool alone = ptx_version >= 90 && refuses_all(stage, &smallest, ptx_version, true),
+               needs = stage->one_device && refuses_all(stage, &smallest, ptx_version, false);
     for (size_t i = 0; i < CAPABILITIES; i++) {
         const int asked = capabilities[i];
-        const bool runs = asked == ptx_version || (asked > ptx_version && !stage->one_device);
+        const bool newer = asked > ptx_version;
         const char *why = stage->supports(&smallest, asked);
-        if (runs && why)
+        if (why && (asked == ptx_version || (newer && !alone)))
             return error_set(error, STATUS_FAIL,
                              "it would refuse compute capability %d.%d (\"%s\"), and it is "
                              "compiled for %d.%d",
                              asked / 10, asked % 10, why, ptx_version / 10, ptx_version % 10);
-        if (stage->one_device && !runs && !why)
+        if (!why && newer && needs)
             return error_set(error, STATUS_FAIL,
                              "it would accept compute capability %d.%d, and it is compiled for "
                              "%d.%d and no other",

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <ftw.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ int dlclose(void *library) {
 const AttentionKernel attention_kernels[] = {{"fake", &libraries, 64, 0}, {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
-    (void)p;
+    if ((double)p->batch * p->heads > INT_MAX) return "needs more than 2^31 - 1 blocks";
     return capability && compute_capability != capability ? "needs another device" : NULL;
 }
 
