@@ -344,11 +344,14 @@ static Probe probe;
 static unsigned *data;
 constexpr size_t DATA_WORDS = (size_t)256 << 20; // 1 GiB
 
+// 0 if so many threads have too few registers.
 static long long run(void (*kernel)(Probe), int blocks, int threads) {
     long long least = 0;
     for (int times = 0; times < 5; times++) { // the first is cold
         kernel<<<blocks, threads>>>(probe);
-        CHECK(cudaGetLastError());
+        const cudaError_t code = cudaGetLastError();
+        if (code == cudaErrorLaunchOutOfResources) return 0;
+        CHECK(code);
         CHECK(cudaDeviceSynchronize());
         const long long cycles = *(volatile long long *)probe.cycles;
         if (times && (!least || cycles < least)) least = cycles;
