@@ -50,12 +50,20 @@ fits() {
     [ "$many" -eq $((2 * few)) ] || [ "$many" -eq $((4 * few)) ]
 }
 
+to=''
+trap '[ -z "$to" ] || rm -rf "$to"' EXIT
+trap 'trap "" INT TERM; exit 130' INT TERM
+
+# counted: whether $counts are of this library and simulator.
+counted() { [ "$counts/lengths" -nt "$library" ] && [ "$counts/lengths" -nt "$program-sim" ]; }
+
+# Two of these may run at once: each counts in a folder of its own, and the first to end stays.
 for library in "$@"; do
-    to=${library#build/}
-    to=$folder/${to%.so}
-    [ "$to/lengths" -nt "$library" ] && [ "$to/lengths" -nt "$program-sim" ] && continue
+    counts=${library#build/}
+    counts=$folder/${counts%.so}
+    to=$counts.$$
+    counted && continue
     mkdir -p "$to"
-    rm -f "$to"/*
     # 256 is a multiple of tiles of 64, 128 and 256 rows, 384 of those of 192.
     for least in 256 384 768; do
         for times in 1 2 3; do run "$to/$((times * least))" $((times * least)) none; done
@@ -64,4 +72,6 @@ for library in "$@"; do
     run "$to/first" "$least" 0
     run "$to/second" "$least" 1
     echo "$least" $((2 * least)) $((3 * least)) >"$to/lengths"
+    counted || { rm -rf "$counts" && mv -T "$to" "$counts"; } || counted
+    rm -rf "$to"
 done

@@ -47,6 +47,17 @@ ok "stage 07: its replay is within 15 % of its time" \
 make stage07 limits GPU=h200 >"$log" 2>&1
 ok "it is printed beside the bound" grep -qE '^replay: .* % of the measured time' "$log"
 ok "with what its warps wait for" grep -qE "^another warp's turn +[0-9.]+ %" "$log"
+# Two commands may count the same stage at once: what one has counted so far stays.
+twice() {
+    local library status=0
+    library=$(ls build/sm_90/07_swizzle/d128_fp16_full.so) || return
+    tools/limits/count.sh build/attention "$scratch/twice" "$library" &
+    tools/limits/count.sh build/attention "$scratch/twice" "$library" || status=1
+    wait $! || status=1
+    [ $status -eq 0 ] && [ "$(ls "$scratch/twice/sm_90/07_swizzle")" = d128_fp16_full ] &&
+        [ "$(find "$scratch/twice" -type f | wc -l)" -eq 11 ]
+}
+ok "two that count at once both end with all of it" twice
 make stage12 limits GPU=h200 >"$log" 2>&1
 ok "stage 12 has none, and the reason" says "replay:   none, not modelled: "
 
