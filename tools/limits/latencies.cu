@@ -93,13 +93,20 @@ PROBE(to_float, unsigned a = lane; float f,
                                    asm volatile("cvt.rn.f32.s32 %1, %0; mov.b32 %0, %1;"
                                                 : "+r"(a), "=f"(f)),
                                    a + __float_as_uint(f))
-PROBE(mma_chain, float c0 = 0; float c1 = 0; float c2 = 0; float c3 = 0;
-      unsigned a = lane,
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                   "{%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
-                   : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
-                   : "r"(a)),
-      __float_as_uint(c0 + c1 + c2 + c3))
+// D = A B + D; `a` and `b` are 4 and 2 registers.
+#define MMA(d, a, b)                                                                    \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, " \
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                        \
+                 : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])               \
+                 : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]))
+#define OPERANDS                          \
+    unsigned a[2][4], b[4][2];            \
+    for (int k = 0; k < 8; k++) {         \
+        a[k / 4][k % 4] = k * lane;       \
+        b[k / 2][k % 2] = (k + 8) * lane; \
+    }
+PROBE(mma_chain, OPERANDS;
+      float c[4] = {}, MMA(c, a[0], b[0]), __float_as_uint(c[0] + c[1] + c[2] + c[3]))
 PROBE(load_l1, const uint64_t *a = p.ring,
       asm volatile("ld.global.ca.u64 %0, [%0];"
                    : "+l"(a)::"memory"),
@@ -228,14 +235,9 @@ PROBE(ldg_wide, WORDS; const unsigned *a = p.data + lane,
                                     : "l"(a + 32 * i)
                                     : "memory"),
                        WORD_SUM)
-PROBE(mma_wide, float c[8][4] = {};
-      unsigned a = lane,
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                   "{%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
-                   : "+f"(c[i % 8][0]), "+f"(c[i % 8][1]), "+f"(c[i % 8][2]), "+f"(c[i % 8][3])
-                   : "r"(a)),
-      __float_as_uint(c[0][0] + c[1][0] + c[2][0] + c[3][0] + c[4][1] + c[5][2] + c[6][3] +
-                      c[7][0]))
+PROBE(mma_wide, OPERANDS; float c[8][4] = {}, MMA(c[i % 8], a[i / 8 % 2], b[i % 4]),
+                          __float_as_uint(c[0][0] + c[1][0] + c[2][0] + c[3][0] + c[4][1] +
+                                          c[5][2] + c[6][3] + c[7][0]))
 
 // Outer products of two register vectors, the inner loop of stages 05 to 07 without its loads: what
 // the register file lets the FMA pipe do. Unrolled twice, UNROLL * 32 FFMA a round.
@@ -314,6 +316,101 @@ static const struct {
              {96, code_96}, {128, code_128}, {192, code_192}};
 // clang-format on
 
+// Two warps of each partition multiply matrices, two others execute one of BODY for every `each` of
+// these: what the tensor cores lose to it.
+#define BESIDE_MMA(name, each, setup, body, value)                                         \
+    static __global__ void mma_and_##name(Probe p) {                                       \
+        __shared__ __align__(128) unsigned words[SHARED_WORDS];                            \
+        const unsigned lane = threadIdx.x % WARP, base = shared_address(words);            \
+        for (unsigned i = threadIdx.x; i < SHARED_WORDS; i += blockDim.x) words[i] = base; \
+        __syncthreads();                                                                   \
+        const long long start = clock64();                                                 \
+        if (threadIdx.x / WARP / 4 % 2 == 0) {                                             \
+            OPERANDS                                                                       \
+            float c[8][4] = {};                                                            \
+            for (int round = 0; round < ROUNDS; round++) {                                 \
+                _Pragma("unroll") for (int i = 0; i < UNROLL; i++) {                       \
+                    MMA(c[i % 8], a[i / 8 % 2], b[i % 4]);                                 \
+                }                                                                          \
+            }                                                                              \
+            asm volatile("bar.sync 1, %0;" ::"r"(blockDim.x / 2) : "memory");              \
+            if (threadIdx.x == 0) *p.cycles = clock64() - start;                           \
+            float sum = 0;                                                                 \
+            for (int i = 0; i < 8; i++) sum += c[i][0] + c[i][1] + c[i][2] + c[i][3];      \
+            if (sum == 12345.5f) *p.out = 1;                                               \
+        } else {                                                                           \
+            setup;                                                                         \
+            for (int round = 0; round < ROUNDS / each; round++) {                          \
+                _Pragma("unroll") for (int i = 0; i < UNROLL; i++) { body; }               \
+            }                                                                              \
+            if ((value) + lane + base == 0x12345679u) *p.out = 1;                          \
+        }                                                                                  \
+    }
+BESIDE_MMA(nothing, 1, , , 0)
+BESIDE_MMA(add, 1, FLOATS, asm volatile("add.f32 %0, %0, 0f3F800001;" : "+f"(x[i % 8])), FLOAT_SUM)
+BESIDE_MMA(multiply_float, 1, FLOATS; FLOATS_Y,
+                                      asm volatile("mul.f32 %0, %0, %1;"
+                                                   : "+f"(x[i % 8])
+                                                   : "f"(y[i % 4])),
+                                      FLOAT_SUM)
+BESIDE_MMA(fma, 1, FLOATS; FLOATS_Y,
+                           asm volatile("fma.rn.f32 %0, %0, %1, %2;"
+                                        : "+f"(x[i % 8])
+                                        : "f"(y[i % 4]), "f"(y[4 + i % 4])),
+                           FLOAT_SUM)
+BESIDE_MMA(multiply, 1, WORDS; WORDS_Y,
+                               asm volatile("mad.lo.u32 %0, %0, %1, %2;"
+                                            : "+r"(x[i % 8])
+                                            : "r"(y[i % 4]), "r"(y[4 + i % 4])),
+                               WORD_SUM)
+BESIDE_MMA(logic, 1, WORDS; WORDS_Y,
+                            asm volatile("lop3.b32 %0, %0, %1, %2, 0x1e;"
+                                         : "+r"(x[i % 8])
+                                         : "r"(y[i % 4]), "r"(y[4 + i % 4])),
+                            WORD_SUM)
+BESIDE_MMA(maximum, 1, FLOATS; FLOATS_Y,
+                               asm volatile("max.f32 %0, %0, %1;"
+                                            : "+f"(x[i % 8])
+                                            : "f"(y[i % 4])),
+                               FLOAT_SUM)
+BESIDE_MMA(
+    narrow, 1, WORDS;
+    WORDS_Y,
+    asm volatile("{ .reg .f32 f, g; mov.b32 f, %0; mov.b32 g, %1; cvt.rn.f16x2.f32 %0, f, g; }"
+                 : "+r"(x[i % 8])
+                 : "r"(y[i % 4])),
+    WORD_SUM)
+BESIDE_MMA(exp2, 2, FLOATS, asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(x[i % 8])), FLOAT_SUM)
+BESIDE_MMA(lds, 2, WORDS,
+           asm volatile("ld.volatile.shared.u32 %0, [%1];"
+                        : "=r"(x[i % 8])
+                        : "r"(base + 4 * lane + 128 * i)),
+           WORD_SUM)
+BESIDE_MMA(sts, 2, ,
+           asm volatile("st.shared.u32 [%0], %1;" ::"r"(base + 4 * lane + 128 * i), "r"(lane)
+                        : "memory"),
+           0)
+BESIDE_MMA(ldmatrix, 2, WORDS; unsigned a; unsigned b; unsigned d;
+           unsigned e,
+           asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                        : "=r"(a), "=r"(b), "=r"(d), "=r"(e)
+                        : "r"(base + 16 * lane + 512 * i));
+           x[i % 8] ^= a ^ b; x[i % 8] ^= d ^ e, WORD_SUM)
+
+// From the end of a block to the first instruction of the one that follows in its place: each has
+// the shared memory of a multiprocessor to itself, and notes its clock at both ends.
+static __global__ void follow(long long (*clocks)[2], unsigned *place) {
+    const long long start = clock64();
+    while (clock64() - start < 3000) continue;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(place[blockIdx.x]));
+    clocks[blockIdx.x][0] = start;
+    clocks[blockIdx.x][1] = clock64();
+}
+
+static __global__ void empty() {}
+
 // A chase through a ring.
 static __global__ void chase(Probe p) {
     const uint64_t *at = p.ring;
@@ -373,6 +470,70 @@ static void rate(const char *name, void (*kernel)(Probe), int per_step) {
         printf(" %.3f", (double)run(kernel, 1, WARP * warps[i]) /
                             ((double)ROUNDS * UNROLL * per_step * warps[i]));
     printf(" | cycles of the multiprocessor per instruction, 1 4 8 16 32 warps\n");
+}
+
+// What the tensor cores of a partition lose to an instruction of other warps; without it, what an
+// mma takes.
+static double beside_mma(void (*kernel)(Probe)) {
+    return (double)run(kernel, 1, WARP * 16) / (2.0 * ROUNDS * UNROLL);
+}
+
+static void loses(const char *name, void (*kernel)(Probe), int each, const char *how) {
+    printf("mma_loses_%s %.2f | cycles to each %s of other warps\n", name,
+           each * (beside_mma(kernel) - beside_mma(mma_and_nothing)), how);
+}
+
+static int compare_cycles(const void *a, const void *b) {
+    const long long x = *(const long long *)a, y = *(const long long *)b;
+    return (x > y) - (x < y);
+}
+
+// The median time between blocks of each multiprocessor.
+static void block_start(int sms, int shared_bytes) {
+    constexpr int BLOCKS = 64; // on each
+    long long(*clocks)[2], *gap = (long long *)malloc((size_t)sms * BLOCKS * sizeof *gap);
+    unsigned *place;
+    int gaps = 0;
+    CHECK(cudaMallocManaged(&clocks, (size_t)sms * BLOCKS * sizeof *clocks));
+    CHECK(cudaMallocManaged(&place, (size_t)sms * BLOCKS * sizeof *place));
+    CHECK(cudaFuncSetAttribute(follow, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    follow<<<sms * BLOCKS, 128, shared_bytes>>>(clocks, place);
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+    for (int b = 0; b < sms * BLOCKS; b++) { // the block that ended last before b began
+        long long before = 0;
+        for (int other = 0; other < sms * BLOCKS; other++)
+            if (place[other] == place[b] && clocks[other][1] < clocks[b][0] &&
+                clocks[other][1] > before)
+                before = clocks[other][1];
+        if (before) gap[gaps++] = clocks[b][0] - before;
+    }
+    qsort(gap, gaps, sizeof *gap, compare_cycles);
+    printf("block_start %lld | cycles from the end of a block to the start of the next\n",
+           gap[gaps / 2]);
+    free(gap);
+    CHECK(cudaFree(clocks));
+    CHECK(cudaFree(place));
+}
+
+// What the events around a launch show of a kernel that does nothing, behind a memset.
+static void launch_time() {
+    cudaEvent_t start, stop;
+    float least = 0;
+    CHECK(cudaEventCreate(&start));
+    CHECK(cudaEventCreate(&stop));
+    for (int times = 0; times < 20; times++) {
+        float ms;
+        CHECK(cudaMemsetAsync(data + (DATA_WORDS / 2), 0, 64 << 20));
+        CHECK(cudaEventRecord(start));
+        empty<<<1, WARP>>>();
+        CHECK(cudaGetLastError());
+        CHECK(cudaEventRecord(stop));
+        CHECK(cudaEventSynchronize(stop));
+        CHECK(cudaEventElapsedTime(&ms, start, stop));
+        if (!times || ms < least) least = ms;
+    }
+    printf("launch_us %.2f | between events, of an empty kernel\n", 1e3 * least);
 }
 
 // A ring of addresses, 128 bytes apart, over `bytes`. Every run follows the same CHASE links of
@@ -436,6 +597,21 @@ int main(int argc, char **argv) {
     rate("sts_cycles", sts_wide, 1);
     rate("ldg_cycles", ldg_wide, 1);
     rate("mma_cycles", mma_wide, 1);
+    printf("mma_alone %.2f | cycles per mma.m16n8k16 of a partition\n",
+           beside_mma(mma_and_nothing));
+    loses("add", mma_and_add, 1, "add.f32 of a register");
+    loses("multiply_float", mma_and_multiply_float, 1, "mul.f32 of two");
+    loses("fma", mma_and_fma, 1, "fma.f32 of three");
+    loses("multiply", mma_and_multiply, 1, "mad.u32 of three");
+    loses("logic", mma_and_logic, 1, "lop3 of three");
+    loses("maximum", mma_and_maximum, 1, "max.f32 of two");
+    loses("narrow", mma_and_narrow, 1, "cvt.f16x2 of two");
+    loses("exp2", mma_and_exp2, 2, "ex2 of one");
+    loses("lds", mma_and_lds, 2, "ld.shared of one register");
+    loses("sts", mma_and_sts, 2, "st.shared");
+    loses("ldmatrix", mma_and_ldmatrix, 2, "ldmatrix.x4");
+    block_start(device.multiProcessorCount, (int)device.sharedMemPerBlockOptin);
+    launch_time();
     for (int warps = 1; warps <= 8; warps *= 2) {
         printf("queue_%d", warps);
         for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
