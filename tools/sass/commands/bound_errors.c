@@ -88,7 +88,7 @@ static bool compare_files(const Options *options, Comparison *all, char device[M
             fprintf(stderr, "sass: %s: PTX and machine code cannot be matched in %s\n",
                     subject.module.stage, subject.model.unmatched);
         const bool read = subject_cells(options->results, subject.machine.device, &cells, error);
-        const Forecast forecast = forecast_build(&subject.model, subject.counted);
+        const Forecast forecast = forecast_build(&subject.model, subject.counted, subject.causal);
         if (read) compare_cells(&subject, &forecast, &cells, all);
         add_alone(&subject, &forecast, options, all);
         snprintf(device, MACHINE_NAME_SIZE, "%s", subject.machine.device);

@@ -179,7 +179,7 @@ static bool print_one(const Options *options, const char *file, Error *error) {
                              subject.causal};
         const Bound bound = model_bound(&subject.model, &shape);
         const double ms = measured_ms(&cells, &subject, &shape);
-        const Forecast forecast = forecast_build(&subject.model, subject.counted);
+        const Forecast forecast = forecast_build(&subject.model, subject.counted, subject.causal);
         if (options->format == FORMAT_JSON)
             put_subject(&subject, &bound, &forecast, &shape, ms);
         else

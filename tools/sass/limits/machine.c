@@ -61,6 +61,10 @@ static const Key keys[] = {
     KEY(lsu_cycles, 0.5, 32, true),
     KEY(lsu_queue, 1, 64, true),
     KEY(widen, 8, 512, true),
+    KEY(code_kib, 1, 256, true),
+    KEY(code_line, 1, 1000, true),
+    KEY(block_start, 0, 1e5, true),
+    KEY(launch_us, 0, 1000, true),
     KEY(l2_port, 8, 1024, true),
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };

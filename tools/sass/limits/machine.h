@@ -33,6 +33,10 @@ typedef struct Machine {
     double lsu_cycles;     /* between two loads or stores that one partition hands over */
     double lsu_queue;      /* how many of them wait in a partition */
     double widen;          /* lanes that convert fp16 to fp32 */
+    double code_kib;       /* cache of instructions of a partition */
+    double code_line;      /* cycles of a line of 128 bytes that is not in it */
+    double block_start;    /* cycles from the end of a block to the start of the next */
+    double launch_us;      /* microseconds of a kernel that does nothing */
     double l2_port;        /* bytes per cycle between L2 and one multiprocessor */
 } Machine;
 

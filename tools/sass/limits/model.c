@@ -140,8 +140,8 @@ static double total(const Demand *demand, Growth growth, const Shape *shape, dou
 }
 
 /* The time of the blocks, one by one, over that of the same work spread evenly. */
-static double imbalance_of(const Demand *demand, const Growth *growth, const Shape *shape,
-                           int sms) {
+static double imbalance_of(const Demand *demand, const Growth *growth, const Shape *shape, int sms,
+                           double alone) {
     const double blocks = ceil(shape->length / demand->rows) * shape->batch * shape->heads;
     if (demand->rows <= 1 || blocks > MOST_BLOCKS) return 1;
     const int tiles = (int)ceil(shape->length / demand->rows), heads = shape->batch * shape->heads;
@@ -156,15 +156,18 @@ static double imbalance_of(const Demand *demand, const Growth *growth, const Sha
         cost[b] = fmax(0, a + b_keys * keys);
         sum += cost[b];
     }
-    const double end = sum > 0 ? schedule_end(cost, tiles * heads, sms, demand->resident) : 0;
+    const double end =
+        sum > 0 ? schedule_end(cost, tiles * heads, sms, demand->resident, alone) : 0;
     free(cost);
     return sum > 0 ? end * sms / sum : 1;
 }
 
-double model_cycles(const Model *model, int kernel, const Growth *growth, const Shape *shape) {
+double model_cycles(const Model *model, int kernel, const Growth *growth, double alone,
+                    const Shape *shape) {
     const double sms = model->machine->sms;
     const Demand *demand = &model->demand[kernel];
-    return total(demand, *growth, shape, sms) / sms * imbalance_of(demand, growth, shape, (int)sms);
+    return total(demand, *growth, shape, sms) / sms *
+           imbalance_of(demand, growth, shape, (int)sms, alone);
 }
 
 double shape_tflop(const Shape *shape) {
@@ -192,7 +195,7 @@ static double add_kernel(const Model *model, const Demand *demand, const Shape *
         bound->cycles[u] += cycles[u];
         if ((int)u < WHOLE_GPU && cycles[u] > cycles[busiest]) busiest = (Unit)u;
     }
-    const double imbalance = imbalance_of(demand, &demand->of[busiest], shape, (int)sms);
+    const double imbalance = imbalance_of(demand, &demand->of[busiest], shape, (int)sms, 1);
     for (int u = 0; u < UNITS; u++) {
         const double needed = cycles[u] * ((int)u < WHOLE_GPU ? imbalance : 1);
         if (needed <= most) continue;

@@ -54,8 +54,9 @@ bool model_build(const Module *module, const Machine *machine, const char *folde
 Bound model_bound(const Model *model, const Shape *shape);
 
 /* Cycles of the multiprocessors until the last block of a kernel ends, if a head takes `growth`
- * cycles of one of them. */
-double model_cycles(const Model *model, int kernel, const Growth *growth, const Shape *shape);
+ * cycles of one of them, and a block that is alone there reaches the part `alone` of its speed. */
+double model_cycles(const Model *model, int kernel, const Growth *growth, double alone,
+                    const Shape *shape);
 
 /* 10^12 floating-point operations of a problem. */
 double shape_tflop(const Shape *shape);

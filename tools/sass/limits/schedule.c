@@ -8,8 +8,16 @@ enum { WARP = 32, REGISTERS_TOGETHER = 256 };
 typedef struct Room {
     double at;
     double *left;
-    int blocks;
+    int blocks, resident;
+    double alone;
 } Room;
+
+/* Time in which each of its blocks does a unit of work. */
+static double pace(const Room *room) {
+    const int others = room->resident - 1;
+    const double speed = others ? room->alone + (1 - room->alone) * (room->blocks - 1) / others : 1;
+    return room->blocks / speed;
+}
 
 static int shortest(const Room *room) {
     int least = 0;
@@ -19,14 +27,14 @@ static int shortest(const Room *room) {
 }
 
 static double next_end(const Room *room) {
-    return room->at + room->left[shortest(room)] * room->blocks;
+    return room->at + room->left[shortest(room)] * pace(room);
 }
 
 /* Goes on until its next block has ended, and takes that away. */
 static void end_one(Room *room) {
     const int least = shortest(room);
     const double done = room->left[least];
-    room->at += done * room->blocks;
+    room->at += done * pace(room);
     for (int i = 0; i < room->blocks; i++) room->left[i] -= done;
     room->left[least] = room->left[--room->blocks];
 }
@@ -38,10 +46,11 @@ static int first_to_end(const Room *room, int sms) {
     return first;
 }
 
-double schedule_end(const double *cost, int blocks, int sms, int resident) {
+double schedule_end(const double *cost, int blocks, int sms, int resident, double alone) {
     Room *room = list_zeroed((size_t)sms, sizeof *room);
     double *left = list_zeroed((size_t)sms * (size_t)resident, sizeof *left), end = 0;
-    for (int s = 0; s < sms; s++) room[s].left = &left[s * resident];
+    for (int s = 0; s < sms; s++)
+        room[s] = (Room){.left = &left[s * resident], .resident = resident, .alone = alone};
     for (int b = 0; b < blocks; b++) {
         /* First one block on each, then a second one, and so on. */
         int s = b % sms;

@@ -2,10 +2,13 @@
 
 #include "analysis/source.h"
 #include "list.h"
+#include "replay/extrapolation.h"
 
 #include <math.h>
 
-enum { WARP = 32, PARTITIONS = 4 };
+/* The longest problem that is replayed is so many times as long as the longest that was counted:
+ * what a block takes at its start and its end is then little. */
+enum { WARP = 32, PARTITIONS = 4, LONGER = 4 };
 
 /* How much of what runs may be off the path. */
 static const double MOST_STRAYED = 0.05;
@@ -26,14 +29,18 @@ static bool streams(const Runs *runs, int l) {
     return growth.square * length > growth.linear;
 }
 
-static Timing *timings_of(const Kernel *kernel, const Counted *launch, const Matching *lines,
-                          const Counted *shape, bool from_hbm, const Machine *machine) {
-    const Function *function = kernel->function;
+static Timing *timings_of(const Extrapolation *blocks, const Machine *machine) {
+    const Function *function = blocks->code->function;
+    const Counted *launch = &blocks->runs->of[LENGTHS - 1].launch[blocks->launch],
+                  *shape = &blocks->runs->first.launch[blocks->launch];
+    const bool from_hbm = streams(blocks->runs, blocks->launch);
     Timing *timing = list_zeroed((size_t)function->instructions, sizeof *timing);
     for (int i = 0; i < function->instructions; i++) {
         const Instruction *at = &function->instruction[i];
+        const Matching *lines = &blocks->lines;
         const int op = at->ptx_line <= lines->lines ? lines->operation[at->ptx_line] : -1;
-        timing[i] = timing_of(at, op < 0 ? NULL : &launch->operation[op], shape, from_hbm, machine);
+        timing[i] = timing_of(at, op < 0 ? NULL : &launch->operation[op], shape,
+                              from_hbm || (op >= 0 && extrapolation_once(blocks, op)), machine);
     }
     return timing;
 }
@@ -44,14 +51,15 @@ static const char *unmodelled(const Function *function, const Timing *timing) {
     return NULL;
 }
 
-/* Cycles of the tensor cores of a partition for one block. */
+/* Cycles of the tensor cores of a partition for a block, on average over the paths. */
 static double tensor_cycles(const ReplayInput *in) {
     double sum = 0;
-    for (int i = 0; i < in->path->steps; i++) {
-        const Timing *timing = &in->timing[in->path->step[i]];
-        sum += timing->pipe == PIPE_TENSOR ? timing->busy : 0;
-    }
-    return sum * in->warps / PARTITIONS;
+    for (int p = 0; p < in->paths; p++)
+        for (int i = 0; i < in->path[p].steps; i++) {
+            const Timing *timing = &in->timing[in->path[p].step[i]];
+            sum += timing->pipe == PIPE_TENSOR ? timing->busy : 0;
+        }
+    return sum * in->warps / PARTITIONS / in->paths;
 }
 
 static void name_strayed(Forecast *forecast, const Kernel *kernel, int instruction) {
@@ -64,69 +72,79 @@ static void name_strayed(Forecast *forecast, const Kernel *kernel, int instructi
     refuse(forecast, "the path of a warp cannot be derived in ", place);
 }
 
-/* One kernel at one length; false with the reason in `forecast`. */
-static bool replay_one(Forecast *forecast, const Kernel *kernel, const Counted *launch,
-                       const Matching *lines, ReplayInput *in, Timing *timing, Replay *replay,
-                       double *tensor) {
-    Executions executions = executions_of(kernel, launch, lines);
-    Path path;
-    in->timing = timing;
-    in->warps = (launch->threads + WARP - 1) / WARP;
-    bool found = path_derive(kernel, &executions, launch->blocks * in->warps, &path);
-    executions_free(&executions);
-    if (!found) {
-        refuse(forecast, "the path of a warp has no end in ", kernel->name);
-        return false;
-    }
-    found = path.strayed <= MOST_STRAYED;
-    if (!found) name_strayed(forecast, kernel, path.worst);
-    in->path = &path;
-    if (found) {
-        *replay = replay_run(in);
-        found = replay->cycles > 0;
-        if (found) *tensor = tensor_cycles(in) / replay->cycles;
-        if (!found) refuse(forecast, "warps wait for what never comes in ", kernel->name);
-    }
-    path_free(&path);
-    return found;
+/* Whether the paths are where the counts say; else `forecast` says where not. */
+static bool follow_counts(Forecast *forecast, const Kernel *code, const Path *path, int paths) {
+    if (paths == 0) refuse(forecast, "the path of a warp has no end in ", code->name);
+    for (int p = 0; p < paths; p++)
+        if (path[p].strayed > MOST_STRAYED) name_strayed(forecast, code, path[p].worst);
+    return !*forecast->reason;
 }
 
-/* Cycles per head from those of blocks at two lengths: blocks are tiles of `rows` rows, which see
- * more keys the longer the problem is, or the same work each and as many as the square of it. */
-static Growth growth_of(const Runs *runs, int l, double rows, double least, double most) {
-    const double first = runs->length[0], last = runs->length[LENGTHS - 1];
-    const double slope = (most - least) / (last - first);
-    const double blocks = runs->of[LENGTHS - 1].launch[l].blocks / SIMULATED_HEADS;
-    if (rows > 1) return (Growth){0, (most - slope * last) / rows, slope / rows};
-    return (Growth){0, 0, most * blocks / (last * last)};
-}
-
-static bool foretell(Forecast *forecast, const Model *model, const Runs *runs, int l) {
-    const Counted *shape = &runs->first.launch[l];
-    const Demand *demand = &model->demand[l];
-    Foretold *kernel = &forecast->kernel[l];
-    ReplayInput in = {.machine = model->machine, .resident = demand->resident};
-    double cycles[2] = {0};
-    for (int end = demand->rows > 1 ? 0 : 1; end < 2; end++) {
-        const Counted *launch = &runs->of[end * (LENGTHS - 1)].launch[l];
-        Matching lines;
-        const Kernel *code = matching_kernel(model->module, launch, &lines);
-        if (!code) return false;
-        Timing *timing = timings_of(code, launch, &lines, shape, streams(runs, l), model->machine);
-        const char *beside = unmodelled(code->function, timing);
-        if (beside) refuse(forecast, "not modelled: ", beside);
-        if (!*forecast->reason && replay_one(forecast, code, launch, &lines, &in, timing,
-                                             &kernel->replay, &kernel->tensor))
-            cycles[end] = kernel->replay.cycles;
-        free(timing);
-        matching_free(&lines);
-        if (*forecast->reason) return false;
+/* Replays the kernel for a length, and returns the cycles of an average block, whose rows see
+ * `keys`; 0 with the reason in `forecast`. */
+static double replay_at(Forecast *forecast, const Extrapolation *blocks, double length,
+                        ReplayInput *in, Foretold *kernel, double *keys) {
+    Path path[PARTS];
+    in->path = path;
+    in->paths = extrapolation_paths(blocks, length, path, keys);
+    if (follow_counts(forecast, blocks->code, path, in->paths)) {
+        ReplayInput alone = *in;
+        alone.resident = 1;
+        kernel->replay = replay_run(in);
+        kernel->tensor = tensor_cycles(in) / kernel->replay.cycles;
+        kernel->alone = kernel->replay.cycles / replay_run(&alone).cycles;
+        if (kernel->replay.cycles <= 0)
+            refuse(forecast, "warps wait for what never comes in ", blocks->code->name);
     }
-    kernel->cycles = growth_of(runs, l, demand->rows, cycles[0], cycles[1]);
-    return true;
+    for (int p = 0; p < in->paths; p++) path_free(&path[p]);
+    return *forecast->reason ? 0 : kernel->replay.cycles;
 }
 
-Forecast forecast_build(const Model *model, const char *folder) {
+/* Cycles per head from those of tiles of `rows` rows that see so many keys (growth.h). */
+static Growth growth_of(const double keys[2], const double cycles[2], double rows, bool causal) {
+    const double of_keys = (cycles[1] - cycles[0]) / (keys[1] - keys[0]) / rows,
+                 alone = cycles[1] / rows - of_keys * keys[1];
+    if (!causal) return (Growth){0, alone, of_keys};
+    return (Growth){0, alone + of_keys / 2 * rows, of_keys / 2};
+}
+
+/* Of tiles a short and a long problem; else all blocks do the same, and there are as many as the
+ * square of the length. */
+static bool foretell_blocks(Forecast *forecast, const Extrapolation *blocks, ReplayInput *in,
+                            Foretold *kernel) {
+    const double *counted = blocks->runs->length, last = counted[LENGTHS - 1];
+    double cycles[2], keys[2];
+    cycles[1] = replay_at(forecast, blocks, LONGER * last, in, kernel, &keys[1]);
+    if (!extrapolation_of_tiles(blocks)) {
+        const double launched = blocks->runs->of[LENGTHS - 1].launch[blocks->launch].blocks;
+        kernel->cycles = (Growth){0, 0, cycles[1] * launched / SIMULATED_HEADS / (last * last)};
+        return cycles[1] > 0;
+    }
+    Foretold at_least = {0};
+    cycles[0] = replay_at(forecast, blocks, counted[0], in, &at_least, &keys[0]);
+    kernel->cycles = growth_of(keys, cycles, blocks->demand->rows, blocks->causal);
+    return cycles[0] > 0 && cycles[1] > 0;
+}
+
+static bool foretell(Forecast *forecast, const Model *model, Extrapolation *blocks) {
+    const Counted *launch = &blocks->runs->of[LENGTHS - 1].launch[blocks->launch];
+    blocks->code = matching_kernel(model->module, launch, &blocks->lines);
+    if (!blocks->code) return false;
+    Timing *timing = timings_of(blocks, model->machine);
+    const char *beside = unmodelled(blocks->code->function, timing);
+    ReplayInput in = {.machine = model->machine,
+                      .timing = timing,
+                      .warps = (launch->threads + WARP - 1) / WARP,
+                      .resident = blocks->demand->resident};
+    if (beside) refuse(forecast, "not modelled: ", beside);
+    const bool foretold =
+        !beside && foretell_blocks(forecast, blocks, &in, &forecast->kernel[blocks->launch]);
+    free(timing);
+    matching_free(&blocks->lines);
+    return foretold;
+}
+
+Forecast forecast_build(const Model *model, const char *folder, bool causal) {
     Forecast forecast = {0};
     Runs runs;
     Error error;
@@ -139,9 +157,11 @@ Forecast forecast_build(const Model *model, const char *folder) {
         return forecast;
     }
     for (int l = 0; l < model->demands && !*forecast.reason; l++) {
-        if (model->demand[l].fixed_blocks > 0)
-            refuse(&forecast, "blocks that stay: ", model->demand[l].kernel);
-        else if (foretell(&forecast, model, &runs, l))
+        Extrapolation blocks = {
+            .demand = &model->demand[l], .runs = &runs, .launch = l, .causal = causal};
+        if (blocks.demand->fixed_blocks > 0)
+            refuse(&forecast, "blocks that stay: ", blocks.demand->kernel);
+        else if (foretell(&forecast, model, &blocks))
             forecast.kernels++;
     }
     runs_free(&runs);
@@ -160,9 +180,10 @@ Outlook forecast_at(const Forecast *forecast, const Model *model, const Bound *b
     Outlook outlook = {0};
     for (int l = 0; l < forecast->kernels; l++) {
         const Foretold *kernel = &forecast->kernel[l];
-        const double cycles = model_cycles(model, l, &kernel->cycles, shape),
+        const double cycles = model_cycles(model, l, &kernel->cycles, kernel->alone, shape),
                      clock = clock_at(model->machine, kernel->tensor),
-                     ms = fmax(bound->kernel_ms[l], cycles / (clock * 1e3));
+                     launched = cycles / (clock * 1e3) + model->machine->launch_us / 1e3,
+                     ms = fmax(bound->kernel_ms[l], launched);
         outlook.ms += ms;
         outlook.issued += ms * kernel->replay.issued;
         for (int w = 0; w < WAITS; w++) outlook.waits[w] += ms * kernel->replay.waits[w];

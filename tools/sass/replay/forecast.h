@@ -5,11 +5,12 @@
 #include "limits/model.h"
 #include "replay/replay.h"
 
-/* One kernel, replayed at the least and the largest length that was counted. */
+/* One kernel, replayed for a short and for a long problem. */
 typedef struct Foretold {
     Growth cycles; /* of a multiprocessor, per head */
-    Replay replay; /* at the largest length */
-    double tensor; /* share of the cycles in which the tensor cores are busy */
+    Replay replay; /* of the long problem */
+    double tensor; /* share of its cycles in which the tensor cores are busy */
+    double alone;  /* the speed of a block without others, over that of as many as fit */
 } Foretold;
 
 typedef struct Forecast {
@@ -18,8 +19,9 @@ typedef struct Forecast {
     char reason[REASON_SIZE]; /* then why not, one sentence's end */
 } Forecast;
 
-/* Replays the kernels that `model` was built of, from what was counted of them in `folder`. */
-Forecast forecast_build(const Model *model, const char *folder);
+/* Replays the kernels that `model` was built of, from what was counted of them in `folder`.
+ * `causal`: of the problem. */
+Forecast forecast_build(const Model *model, const char *folder, bool causal);
 
 /* A problem of one size. */
 typedef struct Outlook {
@@ -28,7 +30,8 @@ typedef struct Outlook {
     double waits[WAITS]; /* shares of the waits of warps, likewise */
 } Outlook;
 
-/* Of each kernel the time is the replay's, or that of its bound if that is longer. The clock falls
+/* Of each kernel the time is the replay's and that of a launch, or that of its bound if that is
+ * longer. The clock falls
  * from the highest, where the tensor cores stand still, linearly to that at which mma_tflops was
  * measured, where they never do. `bound`: of the same problem. */
 Outlook forecast_at(const Forecast *forecast, const Model *model, const Bound *bound,

@@ -1,5 +1,7 @@
 #include "replay/reads.h"
 
+#include "analysis/classes.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,4 +41,32 @@ Operands operands_of(const Instruction *instruction) {
         at += length;
     }
     return operands;
+}
+
+/* Registers that a load writes: its last suffix says 2 or 4, or how many bits. */
+static int results_of(const Instruction *load) {
+    const char *suffix = strrchr(load->opcode, '.');
+    if (!suffix) return 1;
+    if (strcmp(suffix, ".128") == 0 || strcmp(suffix, ".4") == 0) return 4;
+    return strcmp(suffix, ".64") == 0 || strcmp(suffix, ".2") == 0 ? 2 : 1;
+}
+
+static bool is_load(const Instruction *instruction) {
+    static const char *const loads[] = {"LDS", "LDSM", "LDG", "SHFL", NULL};
+    for (int i = 0; loads[i]; i++)
+        if (opcode_is(instruction, loads[i])) return true;
+    return false;
+}
+
+static bool begins_register(const char *text, const char *at) {
+    return *at == 'R' && isdigit((unsigned char)at[1]) &&
+           (at == text || !isalnum((unsigned char)at[-1]));
+}
+
+int ports_of(const Instruction *instruction) {
+    if (is_load(instruction)) return results_of(instruction);
+    const char *text = instruction->operands;
+    int registers = 0;
+    for (const char *at = text; *at; at++) registers += begins_register(text, at);
+    return registers - begins_register(text, text);
 }

@@ -16,4 +16,8 @@ typedef struct Operands {
  * all registers are sources. Of 64-bit operands the first half counts. */
 Operands operands_of(const Instruction *instruction);
 
+/* How many registers an instruction moves through the ports that mma.sync reads by: a load those
+ * that it writes, any other those that it reads. Of 64-bit operands the first half counts. */
+int ports_of(const Instruction *instruction);
+
 #endif

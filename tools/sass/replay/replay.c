@@ -1,6 +1,7 @@
 #include "replay/replay.h"
 
 #include "list.h"
+#include "replay/fetch.h"
 
 #include <math.h>
 
@@ -29,6 +30,9 @@ typedef struct Warp {
     int committed;                /* groups */
     bool stands, released, ended; /* at a barrier of the block; from it; behind the last
                                      instruction */
+    bool fetching;                /* the line was not in the cache */
+    int line;                     /* of the code in which it is, */
+    double entered;               /* since then */
     double wake;                  /* before that it cannot be issued, */
     Wait why;                     /* for this reason */
 } Warp;
@@ -50,6 +54,7 @@ typedef struct Partition {
     Request queue[MOST_QUEUED];
     int first, queued;
     Warp *last;
+    CodeCache code;
 } Partition;
 
 typedef struct Place {
@@ -68,16 +73,38 @@ typedef struct Multiprocessor {
     double from, to, issued_from, issued_to; /* the time that counts, and what was issued by then */
 } Multiprocessor;
 
+static const Path *path_of(const Multiprocessor *sm, const Warp *warp) {
+    return &sm->in->path[warp->block % sm->in->paths];
+}
+
 static const Timing *next_of(const Multiprocessor *sm, const Warp *warp) {
-    return &sm->in->timing[sm->in->path->step[warp->step]];
+    return &sm->in->timing[path_of(sm, warp)->step[warp->step]];
 }
 
 static void start_block(Multiprocessor *sm, int slot) {
+    const double begins = sm->now + sm->in->machine->block_start;
     for (int w = 0; w < sm->in->warps; w++)
         sm->warp[slot * sm->in->warps + w] =
-            (Warp){.slot = slot, .block = sm->started, .ready = sm->now};
+            (Warp){.slot = slot, .block = sm->started, .ready = begins, .entered = begins};
     sm->place[slot] = (Place){.left = sm->in->warps};
     sm->started++;
+}
+
+/* ---- Instructions */
+
+/* A warp comes to its next one. A line is asked for when the line before it is entered, or at a
+ * jump. */
+static void enter_line(Multiprocessor *sm, Partition *part, Warp *warp) {
+    const int line = path_of(sm, warp)->step[warp->step] / LINE;
+    if (line == warp->line) return;
+    const double asked = line == warp->line + 1 ? warp->entered : sm->now;
+    const double there = asked + sm->in->machine->code_line;
+    if (!code_cached(&part->code, line) && there > warp->ready) {
+        warp->ready = there;
+        warp->fetching = true;
+    }
+    warp->line = line;
+    warp->entered = warp->ready;
 }
 
 /* ---- Registers */
@@ -161,8 +188,10 @@ static Wait sleep_until(Warp *warp, Wait why, double wake) {
 static Wait why_not(const Multiprocessor *sm, const Partition *part, Warp *warp) {
     const double now = sm->now;
     if (warp->stands) return sleep_until(warp, WAIT_BARRIER, NEVER);
-    if (warp->ready > now)
-        return sleep_until(warp, warp->released ? WAIT_BARRIER : WAIT_STALL, warp->ready);
+    if (warp->ready > now) {
+        const Wait why = warp->released ? WAIT_BARRIER : WAIT_STALL;
+        return sleep_until(warp, warp->fetching ? WAIT_CODE : why, warp->ready);
+    }
     const Timing *timing = next_of(sm, warp);
     for (int b = 0; b < CONTROL_BARRIERS; b++) {
         const Event *event = &warp->barrier[b];
@@ -255,9 +284,11 @@ static void issue(Multiprocessor *sm, Partition *part, Warp *warp) {
     const double stall = timing->control.stall ? timing->control.stall : 1;
     if (timing->fixed) read_registers(part, warp, &timing->operands, sm->now);
     warp->ready = sm->now + stall;
-    warp->released = false;
+    warp->released = warp->fetching = false;
     warp->wake = 0;
     warp->step++;
+    if (timing->pipe != PIPE_TENSOR && part->free[PIPE_TENSOR] > sm->now)
+        part->free[PIPE_TENSOR] += timing->taken;
     if (timing->pipe == PIPE_LSU)
         enqueue(sm, part, warp, timing);
     else
@@ -269,7 +300,10 @@ static void issue(Multiprocessor *sm, Partition *part, Warp *warp) {
     if (timing->kind == KIND_BARRIER) arrive(sm, warp);
     part->last = warp;
     sm->issued++;
-    if (warp->step == sm->in->path->steps) end_warp(sm, warp);
+    if (warp->step == path_of(sm, warp)->steps)
+        end_warp(sm, warp);
+    else
+        enter_line(sm, part, warp);
 }
 
 /* ---- The shared pipe */
@@ -380,10 +414,17 @@ static bool run(Multiprocessor *sm) {
     return true;
 }
 
-/* Three generations of blocks at least. */
+/* Instructions of an average warp. */
+static double expected(const ReplayInput *in) {
+    double sum = 0;
+    for (int p = 0; p < in->paths; p++) sum += in->path[p].expected;
+    return sum / in->paths;
+}
+
+/* Three generations of blocks at least, and a block of each path in those that count. */
 static int total_of(const ReplayInput *in) {
-    const double block = (double)in->path->steps * in->warps;
-    return (int)fmin(fmax(3 * in->resident, BUDGET / block), 8 * in->resident);
+    const int least = 3 * in->resident + in->paths - 1;
+    return (int)fmin(fmax(least, BUDGET / (expected(in) * in->warps)), 8 * in->resident + least);
 }
 
 Replay replay_run(const ReplayInput *in) {
@@ -392,9 +433,10 @@ Replay replay_run(const ReplayInput *in) {
     double waited = 0;
     sm.warp = list_zeroed((size_t)sm.warps, sizeof *sm.warp);
     sm.place = list_zeroed((size_t)in->resident, sizeof *sm.place);
+    for (int p = 0; p < PARTITIONS; p++) sm.partition[p].code = code_cache(in->machine->code_kib);
     if (run(&sm)) {
         const double rate = (sm.issued_to - sm.issued_from) / (sm.to - sm.from);
-        replay.cycles = in->path->expected * in->warps / rate;
+        replay.cycles = expected(in) * in->warps / rate;
         replay.issued = rate / PARTITIONS;
     }
     for (int w = 0; w < WAITS; w++) waited += sm.waited[w];
@@ -408,6 +450,7 @@ static const struct {
     const char *key, *name;
 } names[WAITS] = {
     [WAIT_STALL] = {"stall", "stall counts"},
+    [WAIT_CODE] = {"code", "instructions"},
     [WAIT_GLOBAL] = {"global", "global memory"},
     [WAIT_SHARED] = {"shared", "shared memory, shuffles"},
     [WAIT_OTHER] = {"other", "MUFU, special registers"},

@@ -2,8 +2,9 @@
  *
  * Four partitions with a scheduler each issue one instruction of one warp in a cycle. A warp's next
  * instruction is ready when the stall count of the one before has passed, the scoreboard barriers
- * that it waits for have fallen, its registers can be read and its pipe is free. The scheduler goes
- * on with the warp that it issued last, else takes the youngest that is ready.
+ * that it waits for have fallen, its line of code is there, its registers can be read and its pipe
+ * is free. The scheduler goes on with the warp that it issued last, else takes the youngest that is
+ * ready.
  *
  * Sources: the control bits: analysis/control.h. The order of warps, the two banks of registers
  * with one port each, read in a window of three cycles, and the cache behind .reuse: Huerta,
@@ -18,6 +19,7 @@
 /* Why a warp did not issue in a cycle. */
 typedef enum Wait {
     WAIT_STALL,     /* the stall count of the instruction before */
+    WAIT_CODE,      /* the next instructions, which are not in the cache */
     WAIT_GLOBAL,    /* a scoreboard barrier: global memory, and groups of copies */
     WAIT_SHARED,    /* the same: shared memory and exchanges between lanes */
     WAIT_OTHER,     /* the same: MUFU, special registers */
@@ -41,7 +43,8 @@ typedef struct Replay {
 typedef struct ReplayInput {
     const Machine *machine;
     const Timing *timing; /* [instructions] */
-    const Path *path;
+    const Path *path;     /* [paths]: of the warps of the blocks, by turns */
+    int paths;
     int warps;    /* a block */
     int resident; /* blocks */
 } ReplayInput;

@@ -56,7 +56,7 @@ static void set_arithmetic(const Instruction *at, Work work, const Machine *m, T
 
 /* Shared memory, L1 and what passes through them. */
 static void set_memory(const Instruction *at, const Operation *operation, const Counted *shape,
-                       bool streams, const Machine *m, Timing *timing) {
+                       bool from_hbm, const Machine *m, Timing *timing) {
     timing->pipe = PIPE_LSU;
     timing->busy = m->lsu_cycles;
     timing->fixed = false;
@@ -74,12 +74,13 @@ static void set_memory(const Instruction *at, const Operation *operation, const 
     } else if (opcode_is(at, "LDSM")) {
         timing->latency = m->ldmatrix_latency - timing->busy - timing->shared;
     } else if (opcode_is(at, "LDG")) {
-        timing->latency = (streams ? m->hbm_latency : m->l2_latency) - timing->busy - 1;
+        timing->latency = (from_hbm ? m->hbm_latency : m->l2_latency) - timing->busy - 1;
     } else if (opcode_is(at, "STG")) {
         timing->filled = bytes;
     } else if (opcode_is(at, "LDGSTS")) {
         timing->kind = KIND_COPY;
         timing->latency = m->copy_latency - timing->busy;
+        if (from_hbm) timing->latency += m->hbm_latency - m->l2_latency;
         timing->filled = bytes;
     }
     timing->global = timing->filled > 0 || opcode_is(at, "LDG");
@@ -102,7 +103,7 @@ static void set_kind(const Instruction *at, Timing *timing) {
 }
 
 Timing timing_of(const Instruction *instruction, const Operation *operation, const Counted *shape,
-                 bool streams, const Machine *machine) {
+                 bool from_hbm, const Machine *machine) {
     static const char *const memory[] = {"LDS", "STS",  "LDSM",   "STSM", "LDG",
                                          "STG", "SHFL", "LDGSTS", NULL};
     static const char *const beside[] = {"HGMMA", "UTMALDG",   "UTMASTG", "UBLKCP",
@@ -114,13 +115,14 @@ Timing timing_of(const Instruction *instruction, const Operation *operation, con
     if (timing.never) return timing;
     set_kind(instruction, &timing);
     if (is_one_of(instruction, memory)) {
-        set_memory(instruction, operation, shape, streams, machine, &timing);
+        set_memory(instruction, operation, shape, from_hbm, machine, &timing);
     } else if (opcode_is(instruction, "HMMA")) {
         timing.pipe = PIPE_TENSOR;
         timing.busy = multiply_adds_of(instruction) * PARTITIONS / machine->mma;
     } else {
         set_arithmetic(instruction, work_pipe(instruction), machine, &timing);
     }
+    timing.taken = (double)ports_of(instruction) / BANKS;
     /* Special registers and constants: no pipe is published; as slow as shared memory. */
     if (timing.control.written != NO_BARRIER && timing.pipe == PIPE_NONE)
         timing.latency = machine->lds_latency;
@@ -130,5 +132,6 @@ Timing timing_of(const Instruction *instruction, const Operation *operation, con
 bool timing_known(const Machine *m) {
     return m->lds_latency > 0 && m->ldmatrix_latency > 0 && m->shuffle_latency > 0 &&
            m->mufu_latency > 0 && m->l2_latency > 0 && m->hbm_latency > 0 && m->copy_latency > 0 &&
-           m->barrier_latency > 0 && m->lsu_cycles > 0 && m->lsu_queue > 0 && m->widen > 0;
+           m->barrier_latency > 0 && m->lsu_cycles > 0 && m->lsu_queue > 0 && m->widen > 0 &&
+           m->code_kib > 0 && m->code_line > 0 && m->block_start > 0 && m->launch_us > 0;
 }

@@ -39,6 +39,7 @@ typedef struct Timing {
     double busy;     /* cycles that the pipe of a partition is taken */
     double shared;   /* cycles of the pipe that the multiprocessor has once, behind that */
     double filled;   /* bytes that surely come from L2, or go there */
+    double taken;    /* cycles that mma.sync loses if it is issued meanwhile */
     double latency;  /* from then on until the result is there */
     bool global;     /* waits for L2 or HBM */
     bool fixed;      /* reads registers in a fixed window: the banks matter */
@@ -47,10 +48,16 @@ typedef struct Timing {
 } Timing;
 
 /* `operation`: what the simulator counted of it, or NULL; `shape`, for its lines_of: work.h. What a
- * plain load waits for is L2, or HBM where the kernel reads more than L2 can hold (`streams`): a
- * warp waits for the slowest of its lines, and what L1 keeps is not known. */
+ * load or copy waits for is L2, or HBM (`from_hbm`): a warp waits for the slowest of its lines, and
+ * what L1 keeps is not known.
+ *
+ * mma.sync reads its registers through the ports of both banks nearly all the time, and a register
+ * that another instruction moves takes one of the two for a cycle: half of what mma.sync needs. On
+ * an H200 (mma_loses of tools/limits/latencies.cu, several builds) it loses 0.1 to 1.1 cycles to an
+ * instruction of one register, 0.6 to 1.2 to one of two, 1.3 to 1.6 to one of three and 2.0 to 2.3
+ * to the four of ldmatrix; which, depends on the banks, which the model leaves out here. */
 Timing timing_of(const Instruction *instruction, const Operation *operation, const Counted *shape,
-                 bool streams, const Machine *machine);
+                 bool from_hbm, const Machine *machine);
 
 /* Whether the machine's file has all latencies. */
 bool timing_known(const Machine *machine);

@@ -228,7 +228,7 @@ prints limits_slow 0 limits COUNTED=counted MACHINES=small N=8192 B=1 $mma
 # A machine whose latencies are known gets a replay.
 {
     cat "$root/tools/limits/machines/a100.txt"
-    sed -n '/_latency\|^barrier_warp\|^l[ds].*_\|^widen\|^l2_port/p' \
+    sed -nE '/_latency|^(barrier_warp|l[ds].*_|widen|l2_port|code_|block_start|launch_us)/p' \
         "$root/tools/limits/machines/h200.txt"
 } >small/a100.txt
 prints limits_replay 0 limits COUNTED=counted MACHINES=small $mma

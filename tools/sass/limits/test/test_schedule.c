@@ -1,5 +1,6 @@
 /* Waves and tails. Catches: a round that is not counted, blocks that share nothing or too much, a
- * list that is taken in another order, resources that are not divided as the hardware does. */
+ * list that is taken in another order, a block alone that is as fast as several, resources that are
+ * not divided as the hardware does. */
 #include "limits/schedule.h"
 #include "test/tap.h"
 
@@ -8,7 +9,7 @@ enum { SMS = 4, MOST = 64 };
 static double even(int blocks, int resident) {
     double cost[MOST];
     for (int i = 0; i < blocks; i++) cost[i] = 10;
-    return schedule_end(cost, blocks, SMS, resident);
+    return schedule_end(cost, blocks, SMS, resident, 1);
 }
 
 static void test_waves(void) {
@@ -23,16 +24,28 @@ static void test_waves(void) {
 
 static void test_tails(void) {
     const double rising[] = {1, 1, 1, 1, 1, 1, 1, 9}, falling[] = {9, 1, 1, 1, 1, 1, 1, 1};
-    is_near(schedule_end(rising, 8, SMS, 1), 10, 0, "a long block that comes last begins late");
-    is_near(schedule_end(falling, 8, SMS, 1), 9, 0, "one that comes first hides the others");
+    is_near(schedule_end(rising, 8, SMS, 1, 1), 10, 0, "a long block that comes last begins late");
+    is_near(schedule_end(falling, 8, SMS, 1, 1), 9, 0, "one that comes first hides the others");
     /* Two on the first, one of 6 and one of 2: the short one ends at 4, the long one at 8. */
     const double shared[] = {6, 5, 5, 5, 2, 1, 1, 1};
-    is_near(schedule_end(shared, 8, SMS, 2), 8, 1e-9, "blocks that share end by how much is left");
+    is_near(schedule_end(shared, 8, SMS, 2, 1), 8, 1e-9,
+            "blocks that share end by how much is left");
     /* The second multiprocessor ends blocks at 3 and 7, before the first does at 8: it gets both of
      * the blocks that are left. */
     const double late[] = {4, 1.5, 4, 3.5, 10, 1};
-    is_near(schedule_end(late, 6, 2, 2), 16, 1e-9, "a block goes where one ends first");
-    is_near(schedule_end(rising, 0, SMS, 1), 0, 0, "no blocks");
+    is_near(schedule_end(late, 6, 2, 2, 1), 16, 1e-9, "a block goes where one ends first");
+    is_near(schedule_end(rising, 0, SMS, 1, 1), 0, 0, "no blocks");
+}
+
+/* A block that is alone goes on at half the speed of three, of two it is three quarters. */
+static void test_alone(void) {
+    const double cost[] = {12, 12, 12};
+    is_near(schedule_end(cost, 1, 1, 3, 0.5), 24, 1e-9, "one block");
+    is_near(schedule_end(cost, 2, 1, 3, 0.5), 32, 1e-9, "two");
+    is_near(schedule_end(cost, 3, 1, 3, 0.5), 36, 1e-9, "three have all of it");
+    is_near(schedule_end(cost, 3, 1, 1, 0.5), 36, 1e-9, "and so has one, if no other fits");
+    const double two[] = {3, 12};
+    is_near(schedule_end(two, 2, 1, 3, 0.5), 8 + 18, 1e-9, "what is left at the end is slow");
 }
 
 static Residents h200(int threads, int registers, int shared_bytes) {
@@ -57,6 +70,7 @@ static void test_residents(void) {
 int main(void) {
     test_waves();
     test_tails();
+    test_alone();
     test_residents();
     return done_testing();
 }

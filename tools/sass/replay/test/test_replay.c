@@ -1,16 +1,22 @@
 /* Programs of a few instructions on the model of a multiprocessor, with times worked out by hand.
  * Catches: a stall count, a scoreboard barrier, a barrier of the block or a group of copies that is
  * not waited for, a warp that hides no latency, a pipe or a bank of registers that serves more than
- * it can, a cache of registers that another warp hits, waits that are booked under another name. */
+ * it can, a cache of registers that another warp hits, a line of code that nobody fetches, a tensor
+ * core that loses nothing or too much, a block that begins at once, waits that are booked under
+ * another name. */
 #include "replay/replay.h"
 #include "test/tap.h"
 
 #include <string.h>
 
-enum { MOST = 64 };
+enum { MOST = 64 }; /* instructions */
 
-static const Machine machine = {
-    .barrier_latency = 14, .barrier_warp = 2, .lsu_cycles = 4, .lsu_queue = 2, .l2_port = 64};
+static const Machine machine = {.barrier_latency = 14,
+                                .barrier_warp = 2,
+                                .lsu_cycles = 4,
+                                .lsu_queue = 2,
+                                .l2_port = 64,
+                                .code_kib = 32};
 
 /* An instruction that stalls the warp so long and uses no pipe. */
 static Timing plain(unsigned stall) {
@@ -48,12 +54,17 @@ static Timing waiting(unsigned barriers) {
 }
 
 /* Replays blocks of `warps` warps, each of which executes `timing` from the first to the last. */
-static Replay replay(const Timing *timing, int count, int warps, int resident) {
+static Replay replay_on(const Machine *m, const Timing *timing, int count, int warps,
+                        int resident) {
     int step[MOST];
     for (int i = 0; i < count; i++) step[i] = i;
     const Path path = {.step = step, .steps = count, .expected = count};
-    const ReplayInput in = {&machine, timing, &path, warps, resident};
+    const ReplayInput in = {m, timing, &path, 1, warps, resident};
     return replay_run(&in);
+}
+
+static Replay replay(const Timing *timing, int count, int warps, int resident) {
+    return replay_on(&machine, timing, count, warps, resident);
 }
 
 static void test_stalls(void) {
@@ -115,6 +126,54 @@ static void test_pipes(void) {
     Replay mufu = replay(slow, 2, 1, 1);
     is_near(mufu.cycles, 18, 1e-9, "an exponential and what needs it");
     ok(mufu.waits[WAIT_OTHER] > 0.9, "which waits for neither memory nor pipe");
+}
+
+/* What reads registers meanwhile takes the ports that mma.sync needs. */
+static void test_taken(void) {
+    Timing code[20];
+    for (int i = 0; i < 20; i++) code[i] = in_pipe(i % 2 ? PIPE_ALU : PIPE_TENSOR, i % 2 ? 2 : 6);
+    is_near(replay(code, 20, 1, 1).cycles, 10 * 6, 1e-9, "beside mma others cost nothing");
+    for (int i = 1; i < 20; i += 2) code[i].taken = 1.5;
+    is_near(replay(code, 20, 1, 1).cycles, 10 * 7.5, 1e-9, "but for the ports they take");
+    for (int i = 0; i < 20; i += 2) code[i].control.stall = 6;
+    is_near(replay(code, 20, 1, 1).cycles, 10 * 7, 1.01, "an idle tensor core loses nothing");
+}
+
+/* Lines of eight instructions, of which a new one takes 20 cycles. */
+static void test_code(void) {
+    Machine small = machine;
+    Timing code[MOST];
+    for (int i = 0; i < MOST; i++) code[i] = plain(1);
+    small.code_line = 20;
+    is_near(replay_on(&small, code, 64, 1, 1).cycles, 64, 1e-9, "eight lines stay in the cache");
+    small.code_kib = 0.5;
+    Replay missed = replay_on(&small, code, 64, 1, 1);
+    is_near(missed.cycles, 7 * 20 + 7, 1e-9, "of four, each is asked for when the last begins");
+    ok(missed.waits[WAIT_CODE] > 0.99, "and waited for");
+    is_near(replay_on(&small, code, 32, 1, 1).cycles, 32, 1e-9, "four stay");
+    int step[48];
+    for (int i = 0; i < 48; i++) step[i] = i / 8 * 16 + i % 8;
+    Timing far[96];
+    for (int i = 0; i < 96; i++) far[i] = plain(1);
+    const Path path = {.step = step, .steps = 48, .expected = 48};
+    const ReplayInput in = {&small, far, &path, 1, 1, 1};
+    is_near(replay_run(&in).cycles, 6 * 8 + 5 * 19, 5.01, "behind a jump nothing was asked for");
+}
+
+static void test_blocks(void) {
+    Machine slow = machine;
+    Timing code[30];
+    for (int i = 0; i < 30; i++) code[i] = plain(1);
+    slow.block_start = 50;
+    is_near(replay_on(&slow, code, 10, 1, 1).cycles, 50 + 9, 1e-9, "a block has to begin");
+    is_near(replay_on(&slow, code, 10, 1, 2).cycles, 59 / 2.0, 1e-9, "while another goes on");
+    int step[20];
+    for (int i = 0; i < 20; i++) step[i] = i;
+    for (int i = 10; i < 20; i++) code[i] = plain(5);
+    const Path path[] = {{.step = step, .steps = 10, .expected = 10},
+                         {.step = &step[10], .steps = 10, .expected = 10}};
+    const ReplayInput in = {&machine, code, path, 2, 1, 1};
+    is_near(replay_run(&in).cycles, (10 + 46) / 2.0, 2.01, "two kinds of blocks, by turns");
 }
 
 static void test_registers(void) {
@@ -192,7 +251,7 @@ static void test_deadlock(void) {
     none.lsu_queue = 0;
     int step[] = {0};
     const Path path = {.step = step, .steps = 1, .expected = 1};
-    const ReplayInput in = {&none, &stuck, &path, 1, 1};
+    const ReplayInput in = {&none, &stuck, &path, 1, 1, 1};
     is_near(replay_run(&in).cycles, 0, 0, "warps that can never go on are told");
 }
 
@@ -201,6 +260,9 @@ int main(void) {
     test_scoreboard();
     test_queue();
     test_pipes();
+    test_taken();
+    test_code();
+    test_blocks();
     test_registers();
     test_window();
     test_barrier();

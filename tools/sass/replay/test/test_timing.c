@@ -26,14 +26,18 @@ static const Machine machine = {.fma = 128,
                                 .lds_128_cycles = 2,
                                 .lsu_cycles = 4,
                                 .lsu_queue = 16,
-                                .l2_port = 64};
+                                .l2_port = 64,
+                                .code_kib = 32,
+                                .code_line = 18,
+                                .block_start = 300,
+                                .launch_us = 3};
 
-static Timing timing(const char *instruction, const Operation *operation, bool streams) {
+static Timing timing(const char *instruction, const Operation *operation, bool from_hbm) {
     char code[300];
     snprintf(code, sizeof code, "%s%s\n", KERNEL("k"), instruction);
     Module module = sample_code(code);
     const Timing found =
-        timing_of(&module.kernel[0].function->instruction[0], operation, NULL, streams, &machine);
+        timing_of(&module.kernel[0].function->instruction[0], operation, NULL, from_hbm, &machine);
     module_close(&module);
     return found;
 }
@@ -80,9 +84,9 @@ static void test_pipes(void) {
 }
 
 /* Handing over, the shared pipe and the rest are the latency of a single instruction. */
-static void lasts(const char *instruction, const Operation *operation, bool streams,
+static void lasts(const char *instruction, const Operation *operation, bool from_hbm,
                   double expected) {
-    const Timing got = timing(instruction, operation, streams);
+    const Timing got = timing(instruction, operation, from_hbm);
     is_near(got.busy + got.shared + got.latency, expected, 1e-9, instruction);
 }
 
@@ -101,9 +105,31 @@ static void test_memory(void) {
     const Timing copies = timing("LDGSTS.E.BYPASS.128 [R1], [R2.64]", &copy, false);
     is_near(copies.shared, 4, 1e-9, "a copy takes the wavefronts of its shared side");
     is_near(copies.filled, 512, 1e-9, "and brings its sectors");
+    lasts("LDGSTS.E.BYPASS.128 [R1], [R2.64]", &copy, false, 304);
+    lasts("LDGSTS.E.BYPASS.128 [R1], [R2.64]", &copy, true, 624);
     is_int(copies.kind, KIND_COPY, "and is waited for by groups");
     is_int(timing("DEPBAR.LE SB0, 0x1", NULL, false).groups, 1, "of which so many may be left");
     is_int(timing("BAR.SYNC.DEFER_BLOCKING 0x0", NULL, false).kind, KIND_BARRIER, "a barrier");
+}
+
+static void loses(const char *instruction, double cycles) {
+    is_near(timing(instruction, NULL, false).taken, cycles, 1e-9, instruction);
+}
+
+/* Half a cycle for each register, of a load for each that it writes. */
+static void test_taken(void) {
+    loses("FFMA R1, R2.reuse, -R3, R4", 1.5);
+    loses("FADD R1, R2, 1.5", 0.5);
+    loses("MOV R1, RZ", 0);
+    loses("ISETP.GE.AND P1, PT, R72, R5, PT", 1);
+    loses("IADD3 R1, P0, R2, UR3, R4", 1);
+    loses("LDS R1, [R2]", 0.5);
+    loses("LDS.64 R2, [R2]", 1);
+    loses("LDS.128 R4, [R2+UR4]", 2);
+    loses("LDSM.16.M88.2 R4, [R2]", 1);
+    loses("LDSM.16.MT88.4 R4, [R2]", 2);
+    loses("STS [R1+0x10], R2", 1);
+    loses("SHFL.BFLY PT, R1, R2, 0x1, 0x1f", 0.5);
 }
 
 static void test_known(void) {
@@ -111,12 +137,16 @@ static void test_known(void) {
     ok(timing_known(&machine), "all that is needed is known");
     less.hbm_latency = 0;
     ok(!timing_known(&less), "without one it is not");
+    less = machine;
+    less.code_line = 0;
+    ok(!timing_known(&less), "nor without the fetch of instructions");
 }
 
 int main(void) {
     test_operands();
     test_pipes();
     test_memory();
+    test_taken();
     test_known();
     return done_testing();
 }
