@@ -411,6 +411,30 @@ static __global__ void follow(long long (*clocks)[2], unsigned *place) {
 
 static __global__ void empty() {}
 
+// The clock against the global timer, on all multiprocessors for some milliseconds: FFMA, and with
+// TENSOR a product of matrices for 32 of them, which keeps the tensor cores busy a sixth of the
+// time.
+template <bool TENSOR> static __global__ void busy(Probe p, long long (*times)[2]) {
+    const unsigned lane = threadIdx.x % WARP;
+    OPERANDS
+    FLOATS;
+    float c[4] = {};
+    unsigned long long began, ended;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(began));
+    const long long start = clock64();
+    for (int round = 0; round < 256 * ROUNDS; round++) {
+#pragma unroll
+        for (int i = 0; i < 32; i++) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(x[i % 8]));
+        if (TENSOR) MMA(c, a[0], b[0]);
+    }
+    const long long took = clock64() - start;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ended));
+    if (FLOAT_SUM + __float_as_uint(c[0] + c[1] + c[2] + c[3]) == 0x12345679u) *p.out = 1;
+    if (threadIdx.x > 0) return;
+    times[blockIdx.x][0] = took;
+    times[blockIdx.x][1] = (long long)(ended - began);
+}
+
 // A chase through a ring.
 static __global__ void chase(Probe p) {
     const uint64_t *at = p.ring;
@@ -516,6 +540,21 @@ static void block_start(int sms, int shared_bytes) {
     CHECK(cudaFree(place));
 }
 
+static void clock_rate(const char *name, void (*kernel)(Probe, long long (*)[2]), int sms,
+                       const char *how) {
+    long long(*times)[2];
+    double sum = 0;
+    CHECK(cudaMallocManaged(&times, (size_t)sms * sizeof *times));
+    for (int run = 0; run < 8; run++) {
+        kernel<<<sms, 8 * WARP>>>(probe, times);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+    }
+    for (int i = 0; i < sms; i++) sum += 1e3 * (double)times[i][0] / (double)times[i][1];
+    printf("%s %.0f | clock64 over globaltimer, all multiprocessors, %s\n", name, sum / sms, how);
+    CHECK(cudaFree(times));
+}
+
 // What the events around a launch show of a kernel that does nothing, behind a memset.
 static void launch_time() {
     cudaEvent_t start, stop;
@@ -612,6 +651,8 @@ int main(int argc, char **argv) {
     loses("ldmatrix", mma_and_ldmatrix, 2, "ldmatrix.x4");
     block_start(device.multiProcessorCount, (int)device.sharedMemPerBlockOptin);
     launch_time();
+    clock_rate("plain_mhz", busy<false>, device.multiProcessorCount, "FFMA alone");
+    clock_rate("tensor_mhz", busy<true>, device.multiProcessorCount, "an mma for 32 FFMA");
     for (int warps = 1; warps <= 8; warps *= 2) {
         printf("queue_%d", warps);
         for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)

@@ -64,6 +64,7 @@ static const Key keys[] = {
     KEY(code_kib, 1, 256, true),
     KEY(code_line, 1, 1000, true),
     KEY(block_start, 0, 1e5, true),
+    KEY(tensor_mhz, 100, 10000, true),
     KEY(launch_us, 0, 1000, true),
     KEY(l2_port, 8, 1024, true),
 };

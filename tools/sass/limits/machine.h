@@ -36,6 +36,7 @@ typedef struct Machine {
     double code_kib;       /* cache of instructions of a partition */
     double code_line;      /* cycles of a line of 128 bytes that is not in it */
     double block_start;    /* cycles from the end of a block to the start of the next */
+    double tensor_mhz;     /* clock of kernels that use tensor cores */
     double launch_us;      /* microseconds of a kernel that does nothing */
     double l2_port;        /* bytes per cycle between L2 and one multiprocessor */
 } Machine;

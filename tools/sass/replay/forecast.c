@@ -51,15 +51,10 @@ static const char *unmodelled(const Function *function, const Timing *timing) {
     return NULL;
 }
 
-/* Cycles of the tensor cores of a partition for a block, on average over the paths. */
-static double tensor_cycles(const ReplayInput *in) {
-    double sum = 0;
-    for (int p = 0; p < in->paths; p++)
-        for (int i = 0; i < in->path[p].steps; i++) {
-            const Timing *timing = &in->timing[in->path[p].step[i]];
-            sum += timing->pipe == PIPE_TENSOR ? timing->busy : 0;
-        }
-    return sum * in->warps / PARTITIONS / in->paths;
+static bool multiplies(const Function *function, const Timing *timing) {
+    for (int i = 0; i < function->instructions; i++)
+        if (timing[i].pipe == PIPE_TENSOR) return true;
+    return false;
 }
 
 static void name_strayed(Forecast *forecast, const Kernel *kernel, int instruction) {
@@ -91,7 +86,6 @@ static double replay_at(Forecast *forecast, const Extrapolation *blocks, double 
         ReplayInput alone = *in;
         alone.resident = 1;
         kernel->replay = replay_run(in);
-        kernel->tensor = tensor_cycles(in) / kernel->replay.cycles;
         kernel->alone = kernel->replay.cycles / replay_run(&alone).cycles;
         if (kernel->replay.cycles <= 0)
             refuse(forecast, "warps wait for what never comes in ", blocks->code->name);
@@ -137,6 +131,7 @@ static bool foretell(Forecast *forecast, const Model *model, Extrapolation *bloc
                       .warps = (launch->threads + WARP - 1) / WARP,
                       .resident = blocks->demand->resident};
     if (beside) refuse(forecast, "not modelled: ", beside);
+    forecast->kernel[blocks->launch].tensor = multiplies(blocks->code->function, timing);
     const bool foretold =
         !beside && foretell_blocks(forecast, blocks, &in, &forecast->kernel[blocks->launch]);
     free(timing);
@@ -169,20 +164,15 @@ Forecast forecast_build(const Model *model, const char *folder, bool causal) {
     return forecast;
 }
 
-/* MHz where the tensor cores are busy for a share of the time. */
-static double clock_at(const Machine *m, double tensor) {
-    const double most = m->clock_mhz, sustained = 1e6 * m->mma_tflops / (2 * m->mma * m->sms);
-    return m->mma_tflops > 0 && sustained < most ? most - tensor * (most - sustained) : most;
-}
-
 Outlook forecast_at(const Forecast *forecast, const Model *model, const Bound *bound,
                     const Shape *shape) {
+    const Machine *m = model->machine;
     Outlook outlook = {0};
     for (int l = 0; l < forecast->kernels; l++) {
         const Foretold *kernel = &forecast->kernel[l];
         const double cycles = model_cycles(model, l, &kernel->cycles, kernel->alone, shape),
-                     clock = clock_at(model->machine, kernel->tensor),
-                     launched = cycles / (clock * 1e3) + model->machine->launch_us / 1e3,
+                     clock = kernel->tensor ? m->tensor_mhz : m->clock_mhz,
+                     launched = cycles / (clock * 1e3) + m->launch_us / 1e3,
                      ms = fmax(bound->kernel_ms[l], launched);
         outlook.ms += ms;
         outlook.issued += ms * kernel->replay.issued;

@@ -9,7 +9,7 @@
 typedef struct Foretold {
     Growth cycles; /* of a multiprocessor, per head */
     Replay replay; /* of the long problem */
-    double tensor; /* share of its cycles in which the tensor cores are busy */
+    bool tensor;   /* whether it has instructions of the tensor cores */
     double alone;  /* the speed of a block without others, over that of as many as fit */
 } Foretold;
 
@@ -31,9 +31,8 @@ typedef struct Outlook {
 } Outlook;
 
 /* Of each kernel the time is the replay's and that of a launch, or that of its bound if that is
- * longer. The clock falls
- * from the highest, where the tensor cores stand still, linearly to that at which mma_tflops was
- * measured, where they never do. `bound`: of the same problem. */
+ * longer. The clock is tensor_mhz where
+ * tensor cores are used at all, else the highest. `bound`: of the same problem. */
 Outlook forecast_at(const Forecast *forecast, const Model *model, const Bound *bound,
                     const Shape *shape);
 

@@ -133,5 +133,6 @@ bool timing_known(const Machine *m) {
     return m->lds_latency > 0 && m->ldmatrix_latency > 0 && m->shuffle_latency > 0 &&
            m->mufu_latency > 0 && m->l2_latency > 0 && m->hbm_latency > 0 && m->copy_latency > 0 &&
            m->barrier_latency > 0 && m->lsu_cycles > 0 && m->lsu_queue > 0 && m->widen > 0 &&
-           m->code_kib > 0 && m->code_line > 0 && m->block_start > 0 && m->launch_us > 0;
+           m->code_kib > 0 && m->code_line > 0 && m->block_start > 0 && m->launch_us > 0 &&
+           m->tensor_mhz > 0;
 }

@@ -226,9 +226,10 @@ done
 sed -i 's/^hbm_gb_s 2039/hbm_gb_s 50/; s/^sms 2/sms 108/; s/^l2_mib 40/l2_mib 0.5/' small/a100.txt
 prints limits_slow 0 limits COUNTED=counted MACHINES=small N=8192 B=1 $mma
 # A machine whose latencies are known gets a replay.
+keys='barrier_warp|l[ds].*_|widen|l2_port|code_|block_start|launch_us|tensor_mhz'
 {
     cat "$root/tools/limits/machines/a100.txt"
-    sed -nE '/_latency|^(barrier_warp|l[ds].*_|widen|l2_port|code_|block_start|launch_us)/p' \
+    sed -nE "/_latency|^($keys)/p" \
         "$root/tools/limits/machines/h200.txt"
 } >small/a100.txt
 prints limits_replay 0 limits COUNTED=counted MACHINES=small $mma

@@ -30,7 +30,8 @@ static const Machine machine = {.fma = 128,
                                 .code_kib = 32,
                                 .code_line = 18,
                                 .block_start = 300,
-                                .launch_us = 3};
+                                .launch_us = 3,
+                                .tensor_mhz = 1800};
 
 static Timing timing(const char *instruction, const Operation *operation, bool from_hbm) {
     char code[300];
