@@ -16,7 +16,7 @@ awk -v folder="$folder" -v page=site/site.css -v files="palette=$scratch/palette
 cp "$folder/site/site.js" "$out/site.js"
 for file in notes/img/*.svg notes/results/*.svg notes/*.ipynb common/*.h common/*/*.h \
     tools/toolchain/trial.cu tools/toolchain/compiler.txt tools/limits/latencies.cu \
-    tools/limits/machines/*.txt LICENSE; do
+    tools/limits/machines/*.txt tools/sass/replay/timing.h LICENSE; do
     mkdir -p "$out/$(dirname "$file")"
     cp -u "$file" "$out/$file"
 done
