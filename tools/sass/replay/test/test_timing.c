@@ -5,6 +5,8 @@
 #include "test/sample.h"
 #include "test/tap.h"
 
+#include <stddef.h>
+
 static const Machine machine = {.fma = 128,
                                 .imad = 64,
                                 .half = 128,
@@ -98,6 +100,7 @@ static void test_memory(void) {
     lasts("LDS R1, [R2]", NULL, false, 23);
     lasts("LDS R1, [R2]", &four, false, 26);
     lasts("LDS.128 R4, [R2]", NULL, false, 24);
+    is_near(timing("STS.128 [R2], R4", NULL, false).shared, 1, 1e-9, "a store takes no longer");
     lasts("LDSM.16.M88.4 R4, [R2]", &four, false, 29);
     lasts("SHFL.BFLY PT, R1, R2, 0x1, 0x1f", NULL, false, 24);
     lasts("MUFU.EX2 R1, R2", NULL, false, 17);
@@ -108,6 +111,9 @@ static void test_memory(void) {
     is_near(copies.filled, 512, 1e-9, "and brings its sectors");
     lasts("LDGSTS.E.BYPASS.128 [R1], [R2.64]", &copy, false, 304);
     lasts("LDGSTS.E.BYPASS.128 [R1], [R2.64]", &copy, true, 624);
+    const Operation none = {"\"cp.async\"", "\"cp.async\"", 0, 0, 0, 0, 0};
+    is_near(timing("LDGSTS.E.BYPASS.128 [R1], [R2.64]", &none, false).filled, 0, 0,
+            "one that was never executed brings none");
     is_int(copies.kind, KIND_COPY, "and is waited for by groups");
     is_int(timing("DEPBAR.LE SB0, 0x1", NULL, false).groups, 1, "of which so many may be left");
     is_int(timing("BAR.SYNC.DEFER_BLOCKING 0x0", NULL, false).kind, KIND_BARRIER, "a barrier");
@@ -133,14 +139,24 @@ static void test_taken(void) {
     loses("SHFL.BFLY PT, R1, R2, 0x1, 0x1f", 0.5);
 }
 
+#define KEY(name) offsetof(Machine, name)
+
+/* Without any one of these there is no replay; one of them may be as little as it likes. */
 static void test_known(void) {
-    Machine less = machine;
+    static const size_t key[] = {
+        KEY(lds_latency), KEY(ldmatrix_latency), KEY(shuffle_latency), KEY(mufu_latency),
+        KEY(l2_latency),  KEY(hbm_latency),      KEY(copy_latency),    KEY(barrier_latency),
+        KEY(lsu_cycles),  KEY(lsu_queue),        KEY(widen),           KEY(code_kib),
+        KEY(code_line),   KEY(block_start),      KEY(launch_us),       KEY(tensor_mhz)};
     ok(timing_known(&machine), "all that is needed is known");
-    less.hbm_latency = 0;
-    ok(!timing_known(&less), "without one it is not");
-    less = machine;
-    less.code_line = 0;
-    ok(!timing_known(&less), "nor without the fetch of instructions");
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        Machine less = machine;
+        double *number = (double *)(void *)((char *)&less + key[i]);
+        *number = 0;
+        const bool without = timing_known(&less);
+        *number = 0.5;
+        ok(!without && timing_known(&less), "key %d: 0 is not known, a half is", (int)i);
+    }
 }
 
 int main(void) {
