@@ -61,7 +61,7 @@ static const Key keys[] = {
     KEY(lsu_cycles, 0.5, 32, true),
     KEY(lsu_queue, 1, 64, true),
     KEY(widen, 8, 512, true),
-    KEY(code_kib, 1, 256, true),
+    KEY(code_kib, 1, 256, true), /* room: MOST_CODE_KIB of replay/fetch.h */
     KEY(code_line, 1, 1000, true),
     KEY(block_start, 0, 1e5, true),
     KEY(tensor_mhz, 100, 10000, true),

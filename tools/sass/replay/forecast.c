@@ -86,7 +86,7 @@ static double replay_at(Forecast *forecast, const Extrapolation *blocks, double 
         ReplayInput alone = *in;
         alone.resident = 1;
         kernel->replay = replay_run(in);
-        kernel->alone = kernel->replay.cycles / replay_run(&alone).cycles;
+        kernel->alone = in->resident > 1 ? kernel->replay.cycles / replay_run(&alone).cycles : 1;
         if (kernel->replay.cycles <= 0)
             refuse(forecast, "warps wait for what never comes in ", blocks->code->name);
     }

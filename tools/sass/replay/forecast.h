@@ -31,8 +31,8 @@ typedef struct Outlook {
 } Outlook;
 
 /* Of each kernel the time is the replay's and that of a launch, or that of its bound if that is
- * longer. The clock is tensor_mhz where
- * tensor cores are used at all, else the highest. `bound`: of the same problem. */
+ * longer. The clock is tensor_mhz where tensor cores are used at all, else the highest. `bound`: of
+ * the same problem. */
 Outlook forecast_at(const Forecast *forecast, const Model *model, const Bound *bound,
                     const Shape *shape);
 

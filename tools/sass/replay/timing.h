@@ -53,9 +53,10 @@ typedef struct Timing {
  *
  * mma.sync reads its registers through the ports of both banks nearly all the time, and a register
  * that another instruction moves takes one of the two for a cycle: half of what mma.sync needs. On
- * an H200 (mma_loses of tools/limits/latencies.cu, several builds) it loses 0.1 to 1.1 cycles to an
- * instruction of one register, 0.6 to 1.2 to one of two, 1.3 to 1.6 to one of three and 2.0 to 2.3
- * to the four of ldmatrix; which, depends on the banks, which the model leaves out here. */
+ * an H200 (mma_loses of tools/limits/latencies.cu, in builds with other registers) it loses 0.1 to
+ * 1.1 cycles to an instruction of one register, 0.6 to 1.8 to one of two, 1.3 to 1.7 to one of
+ * three and 2.0 to 2.3 to the four of ldmatrix; which, depends on the banks, and is left out here.
+ */
 Timing timing_of(const Instruction *instruction, const Operation *operation, const Counted *shape,
                  bool from_hbm, const Machine *machine);
 
