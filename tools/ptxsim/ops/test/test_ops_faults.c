@@ -1,0 +1,246 @@
+/* What an instruction says when a program uses it as it must not, word by word, and at which lane
+ * or warp. Catches: a check that is missing or is one off, numbers of the report that are mixed up,
+ * a lane that is blamed for another one. */
+#include "machine/tensormap.h"
+#include "test/capture.h"
+#include "test/tap.h"
+
+/* Thread 37, lane 5 of warp 1, is `g`; `h` are the threads of all warps but the first. room is at
+ * 0x400, bar at 0xc00. p is device memory, which begins with a tensor map of two dimensions. */
+#define HEAD                                                                                  \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, x; .reg .b32 t, a, w, " \
+             "v<4>; .reg .pred g, h, l; .reg .f32 f<4>; .shared .align 128 .b8 room[2048]; "  \
+             ".shared .align 8 .b64 bar;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "        \
+             "mov.u32 w, room; mov.u32 w, bar; setp.eq.u32 g, t, 37; setp.ge.u32 h, t, 32; "  \
+             "mov.u32 a, 0; mov.u64 x, 0; mov.u32 v0, 0; mov.u32 v1, 0; mov.u32 v2, 0; "      \
+             "mov.u32 v3, 0; mov.f32 f0, 0f00000000; mov.f32 f1, f0; mov.f32 f2, f0; "        \
+             "mov.f32 f3, f0;\n"
+
+#define LANE5 "warp 1, lane 5: thread (37, 0, 0)\n"
+#define WARP0 "warp 0\n"
+#define WARP1 "warp 1\n"
+
+/* `where` NULL: nothing is wrong with it. */
+typedef struct Misuse {
+    uint32_t threads;
+    const char *code, *where, *message;
+} Misuse;
+
+static void check(const Misuse *m) {
+    char text[3000], said[4000], place[120], message[300];
+    _Alignas(TENSORMAP_ALIGNMENT) uint64_t data[64] = {0};
+    const uint64_t sizes[] = {64, 64}, strides[] = {256};
+    const uint32_t box[] = {16, 2}, steps[] = {1, 1};
+    const TensorMapRequest request = {.element_type = 2, /* u32 */
+                                      .rank = 2,
+                                      .base = (void *)0x10000, /* where nothing is allocated */
+                                      .sizes = sizes,
+                                      .strides = strides,
+                                      .box = box,
+                                      .steps = steps};
+    tensormap_encode(data, &request);
+    snprintf(text, sizeof text, "%s%s;\nret;\n}\n", HEAD, m->code);
+    snprintf(place, sizeof place, "  in kernel k, block (0, 0, 0), %s", m->where ? m->where : "");
+    snprintf(message, sizeof message, "ptxsim: %s", m->where ? m->message : "");
+    const LaunchStatus status =
+        capture_run(STDERR_FILENO, text, m->threads, data, sizeof data, said, sizeof said);
+    const bool good =
+        m->where ? status == LAUNCH_FAULT && strstr(said, message) == said && strstr(said, place)
+                 : status == LAUNCH_OK;
+    if (!ok(good, "%s: %s", m->code, m->where ? m->message : "right")) printf("# %s\n", said);
+}
+
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
+static const Misuse barriers[] = {
+    {48, "bar.sync 15", NULL, NULL},
+    {48, "bar.sync 1, 64", NULL, NULL},
+    {48, "bar.sync 16", WARP0, "barrier 16 does not exist: there are 16\n"},
+    {48, "@g bar.sync 0", LANE5,
+     "barrier in divergent code: lanes 0x00000020 are here, lanes 0x0000ffdf elsewhere\n"},
+    {48, "bar.sync 1, 0", WARP0, "barrier 1 of 0 threads: not a multiple of 32\n"},
+    {48, "bar.sync 1, 33", WARP0, "barrier 1 of 33 threads: not a multiple of 32\n"},
+    {48, "bar.sync 1, 96", WARP0, "barrier 1 waits for 96 threads, the block has 48\n"},
+    {96, "@h bra B; bar.arrive 2, 96; bra E; B: bar.arrive 2, 64; E:", WARP1,
+     "barrier 2 is used for 64 threads while others use it for 96\n"},
+    {96, "@h bra B; bar.sync 2; bra E; B: bar.arrive 2, 64; E:", WARP1,
+     "barrier 2 is used for 64 threads while others use it for 96\n"},
+};
+
+/* ---- mbarriers ------------------------------------------------------------------------------- */
+
+#define INIT "@g mbarrier.init.shared.b64 [bar], "
+#define ZERO "@g st.shared.u64 [bar], x; "
+#define AT "mbarrier at 0xc00: "
+#define BAD_COUNT AT "an mbarrier count must be from 1 to 1048575\n"
+#define TOO_MANY AT "more arrivals than this phase of the mbarrier expects\n"
+#define NO_MBARRIER AT "this mbarrier was never initialised (mbarrier.init)\n"
+#define BAD_TX                                                                            \
+    AT "the mbarrier's tx-count leaves -1048575 .. 1048575: do expect_tx and the copies " \
+       "agree?\n"
+#define ODD "an mbarrier at 0xc04, which is not 8-byte aligned\n"
+#define OUTSIDE \
+    " outside shared memory: 8 bytes at 0xc08, the block has 2056 bytes, 0x400 to 0xc07\n"
+
+static const Misuse mbarriers[] = {
+    {48, INIT "1048575", NULL, NULL},
+    {48, INIT "1; @g mbarrier.arrive.expect_tx.shared.b64 x, [bar], 1048575", NULL, NULL},
+    {48, INIT "0", LANE5, BAD_COUNT},
+    {48, INIT "1048576", LANE5, BAD_COUNT},
+    {48, INIT "1; @g mbarrier.arrive.shared.b64 x, [bar], 0", LANE5, BAD_COUNT},
+    {48, INIT "1; @g mbarrier.arrive.shared.b64 x, [bar], 2", LANE5, TOO_MANY},
+    {48, INIT "1; @g mbarrier.arrive_drop.shared.b64 x, [bar], 2", LANE5, TOO_MANY},
+    {48, INIT "2; @g mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 1048576", LANE5, BAD_TX},
+    {48, INIT "2; @g mbarrier.arrive.expect_tx.shared.b64 x, [bar], 1048576", LANE5, BAD_TX},
+    {48, INIT "2; @g mbarrier.arrive_drop.expect_tx.shared.b64 x, [bar], 1048576", LANE5, BAD_TX},
+    {48, ZERO "@g mbarrier.arrive.shared.b64 x, [bar]", LANE5, NO_MBARRIER},
+    {48, ZERO "@g mbarrier.arrive_drop.shared.b64 x, [bar]", LANE5, NO_MBARRIER},
+    {48, ZERO "@g mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16", LANE5, NO_MBARRIER},
+    {48, ZERO "@g mbarrier.arrive.expect_tx.shared.b64 x, [bar], 16", LANE5, NO_MBARRIER},
+    {48, ZERO "@g mbarrier.test_wait.parity.shared.b64 l, [bar], 0", LANE5, NO_MBARRIER},
+    {48, INIT "1; @g mbarrier.test_wait.shared.b64 l, [bar], x", LANE5, NO_MBARRIER},
+    {48, INIT "1; @g mbarrier.inval.shared.b64 [bar]; @g mbarrier.arrive.shared.b64 x, [bar]",
+     LANE5, NO_MBARRIER},
+    {48, "@g mbarrier.init.shared.b64 [bar+4], 1", LANE5, ODD},
+    {48, "@g mbarrier.inval.shared.b64 [bar+4]", LANE5, ODD},
+    {48, "@g mbarrier.arrive.shared.b64 x, [bar+4]", LANE5, ODD},
+    {48, "@g mbarrier.test_wait.parity.shared.b64 l, [bar+4], 0", LANE5, ODD},
+    {48, "@g mbarrier.inval.shared.b64 [bar+8]", LANE5, "mbarrier" OUTSIDE},
+    {48, "@g mbarrier.init.shared.b64 [bar+8], 1", LANE5, "mbarrier" OUTSIDE},
+    {48, "@g cp.async.mbarrier.arrive.noinc.shared.b64 [bar+8]", LANE5, "access" OUTSIDE},
+    {48, "@g cp.async.mbarrier.arrive.noinc.shared.b64 [room+4]", LANE5,
+     "misaligned shared access: 8 bytes at 0x404\n"},
+};
+
+/* ---- Bulk copies ----------------------------------------------------------------------------- */
+
+#define BULK_LOAD "@g cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+#define BULK_STORE "@g cp.async.bulk.global.shared::cta.bulk_group "
+#define BOX(n)                                                               \
+    "@g cp.async.bulk.tensor." #n "d.shared::cluster.global.tile.mbarrier::" \
+    "complete_tx::bytes "
+
+static const Misuse bulk_copies[] = {
+    {48, BULK_LOAD "[room+8], [p], 16, [bar]", LANE5,
+     "the shared address 0x408 of a bulk copy is not 16-byte aligned\n"},
+    {48, BULK_LOAD "[room], [8], 16, [bar]", LANE5,
+     "a bulk copy of 16 bytes at global 0x8: both must be multiples of 16\n"},
+    {48, BULK_LOAD "[room], [16], 24, [bar]", LANE5,
+     "a bulk copy of 24 bytes at global 0x10: both must be multiples of 16\n"},
+    {48, BULK_LOAD "[room], [16], 32, [bar]", LANE5, "load out of bounds: 32 bytes at 0x10, "},
+    {48, BULK_LOAD "[room+2048], [p], 16, [bar]", LANE5,
+     "bulk load outside shared memory: 16 bytes at 0xc00, the block has 2056 bytes, 0x400 to "
+     "0xc07\n"},
+    {48, BULK_LOAD "[room], [p], 16, [bar+4]", LANE5, ODD},
+    {48, BULK_STORE "[p], [room+2048], 16", LANE5,
+     "bulk store outside shared memory: 16 bytes at 0xc00, the block has 2056 bytes, 0x400 to "
+     "0xc07\n"},
+    {48, "@g st.shared.u64 [room], x; " BULK_STORE "[p], [room], 16", LANE5,
+     "shared memory is read before it was written, at 0x408\n"},
+    {48, "@g st.shared.v2.u64 [room], {x, x}; " BULK_STORE "[16], [room], 16", LANE5,
+     "store out of bounds: 16 bytes at 0x10, "},
+    {48, BOX(2) "[room], [32, {a, a}], [bar]", LANE5,
+     "the tensor map at 0x20 is not 64-byte aligned\n"},
+    {48, BOX(2) "[room], [64, {a, a}], [bar]", LANE5, "load out of bounds: 128 bytes at 0x40, "},
+    {48, "add.u64 p, p, 128; " BOX(2) "[room], [p, {a, a}], [bar]", LANE5, "0x"},
+    {48, BOX(1) "[room], [p, {a}], [bar]", LANE5,
+     "a tensor map of 2 dimensions in an instruction for 1\n"},
+    {48, BOX(3) "[room], [p, {a, a, a}], [bar]", LANE5,
+     "a tensor map of 2 dimensions in an instruction for 3\n"},
+    {48, BOX(2) "[room+16], [p, {a, a}], [bar]", LANE5,
+     "the shared address 0x410 of a bulk copy is not 128-byte aligned\n"},
+    {48, BOX(2) "[room+2048], [p, {a, a}], [bar]", LANE5,
+     "bulk load outside shared memory: 128 bytes at 0xc00, the block has 2056 bytes, 0x400 to "
+     "0xc07\n"},
+    {48, BOX(2) "[room], [p, {a, a}], [bar]", LANE5, "load out of bounds: 64 bytes at 0x10000, "},
+    {48, "mov.u32 a, 15; " BOX(2) "[room], [p, {a, -1}], [bar]", LANE5,
+     "load out of bounds: 64 bytes at 0x1003c, "},
+    {48, "mov.u32 a, 63; " BOX(2) "[room], [p, {a, 63}], [bar]", LANE5,
+     "load out of bounds: 4 bytes at 0x13ffc, "},
+};
+
+/* ---- Lanes that are missing ------------------------------------------------------------------ */
+
+#define EXECUTE "; lanes 0x00000020 execute it\n"
+#define WAITS " waits for lanes 0x00000001, which are elsewhere (lanes 0x00000020 execute it)\n"
+#define LACKS " by a lane that its member mask 0xffffffdf lacks\n"
+#define PRODUCT                                                                           \
+    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {f0, f1, f2, f3}, {v0, v1}, {v2}, " \
+    "{f0, f1, f2, f3}"
+#define WGMMA "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, "
+#define GROUP "wgmma needs all lanes of the warpgroup" EXECUTE
+
+static const Misuse lanes[] = {
+    {48, "@g trap", LANE5, "the kernel stopped itself (trap)\n"},
+    {64, "@g setmaxnreg.inc.sync.aligned.u32 40", WARP1,
+     "setmaxnreg needs all lanes of the warpgroup" EXECUTE},
+    {512, "setmaxnreg.inc.sync.aligned.u32 136", "warp 15\n",
+     "setmaxnreg: the warps of this block ask for 69632 registers, and a multiprocessor has 65536: "
+     "on a GPU this waits for ever\n"},
+    {64, "@g ldmatrix.sync.aligned.m8n8.x1.shared.b16 {a}, [room]", WARP1,
+     "ldmatrix needs all 32 lanes" EXECUTE},
+    {64, "@g stmatrix.sync.aligned.m8n8.x1.shared.b16 [room], {a}", WARP1,
+     "stmatrix needs all 32 lanes" EXECUTE},
+    {64, "@g " PRODUCT, WARP1, "mma.sync needs all 32 lanes" EXECUTE},
+    {64, "@g shfl.sync.idx.b32 a, a, 5, 31, 0x21", LANE5, "shfl.sync" WAITS},
+    {64, "@g vote.sync.ballot.b32 a, g, 0x21", LANE5, "vote.sync" WAITS},
+    {64, "@g match.any.sync.b32 a, a, 0x21", LANE5, "match.sync" WAITS},
+    {64, "@g redux.sync.add.u32 a, a, 0x21", LANE5, "redux.sync" WAITS},
+    {64, "@g elect.sync a|l, 0x21", LANE5, "elect.sync" WAITS},
+    {64, "@h shfl.sync.bfly.b32 a, a, 1, 31, 0xffffffdf", LANE5, "shfl.sync" LACKS},
+    {64, "@h vote.sync.ballot.b32 a, g, 0xffffffdf", LANE5, "vote.sync" LACKS},
+    {64, "@g shfl.sync.idx.b32 a, a, 7, 31, 0x20", LANE5,
+     "shfl.sync reads lane 7, which does not take part\n"},
+    {64, "@g shfl.sync.idx.b32 a, a, 5, 31, 0x20", NULL, NULL},
+    {48, "shfl.sync.bfly.b32 a, a, 1, 31, -1; vote.sync.ballot.b32 a, g, -1", NULL, NULL},
+    {128, "@g wgmma.fence.sync.aligned", WARP1, GROUP},
+    {128, "@g wgmma.commit_group.sync.aligned", WARP1, GROUP},
+    {128, "@g wgmma.wait_group.sync.aligned 0", WARP1, GROUP},
+    {128, "@g " WGMMA "x, x, 1, 1, 1, 0, 0", WARP1, GROUP},
+};
+
+/* ---- Operands of wgmma ----------------------------------------------------------------------- */
+
+#define FENCED "wgmma.fence.sync.aligned; " WGMMA
+
+static const Misuse products[] = {
+    {128, WGMMA "x, x, 1, 1, 1, 0, 0", WARP0,
+     "wgmma without any wgmma.fence before it: its registers may be unready\n"},
+    {128, FENCED "0x0002000000000040, x, 1, 1, 1, 0, 0", WARP0,
+     "matrix descriptors with a base offset are not supported\n"},
+    {128, FENCED "0x00000000000000c1, x, 1, 1, 1, 0, 0", WARP0,
+     "wgmma operand A outside shared memory: 16 bytes at 0xc10, the block has 2056 bytes, 0x400 to "
+     "0xc07\n"},
+    {128, FENCED "0x0000000000000040, x, 1, 1, 1, 0, 0", WARP0,
+     "shared memory is read before it was written, at 0x400\n"},
+    {128, FENCED "{v0, v1, v2, v3}, 0x00000000000000c1, 1, 1, 1, 0", WARP0,
+     "wgmma operand B outside shared memory: 16 bytes at 0xc10, the block has 2056 bytes, 0x400 to "
+     "0xc07\n"},
+};
+
+/* That all of a warpgroup's A is there is asked where races are looked for. */
+static const Misuse groups[] = {
+    {128,
+     "mov.u32 a, room; mad.lo.u32 a, t, 16, a; st.shared.v4.u32 [a], {v0, v0, v0, v0}; "
+     "fence.proxy.async; bar.sync 0; @h bar.sync 1, 128; " FENCED
+     "0x0000006000080040, x, 1, 1, 1, 0, 0",
+     WARP0,
+     "wgmma operand outside shared memory: 16 bytes at 0x1000, the block has 2056 bytes, 0x400 to "
+     "0xc07\n"},
+};
+
+#define CHECK(table) \
+    for (size_t i = 0; i < sizeof(table) / sizeof *(table); i++) check(&(table)[i])
+
+int main(void) {
+    for (int race = 0; race < 2; race++) {
+        setenv("SIM_RACE", race ? "1" : "0", 1);
+        CHECK(barriers);
+        CHECK(mbarriers);
+        CHECK(bulk_copies);
+        CHECK(lanes);
+        CHECK(products);
+    }
+    CHECK(groups);
+    return done_testing();
+}
