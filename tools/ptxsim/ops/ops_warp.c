@@ -21,8 +21,8 @@ static void require_members(Warp *warp, uint32_t members, const char *what) {
 
 typedef enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } Shuffle;
 
-/* The lane that lane `l` reads, before it is cut to 5 bits; *inside tells whether it is in its
- * segment. b and c are operands of the instruction: the distance or lane, and the segment's mask
+/* The lane that lane `l` reads; *inside tells whether it is in its segment, and if not it reads
+ * itself. b and c are operands of the instruction: the distance or lane, and the segment's mask
  * and clamp. */
 static inline uint32_t source_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_t c,
                                    uint32_t *inside) {
@@ -34,7 +34,7 @@ static inline uint32_t source_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_
                           : mode == SHUFFLE_BFLY ? (l ^ b)
                                                  : (low | (b & ~segment));
     *inside = mode == SHUFFLE_UP ? (int32_t)from >= (int32_t)high : from <= high;
-    return *inside ? from & 31 : l;
+    return *inside ? from : l;
 }
 
 /* The sources of all lanes, and which of them are inside their segments. */

@@ -2,94 +2,7 @@
  * special registers, and what only a GPU notices. Catches: a value taken from the wrong lane, a
  * vote that counts absent lanes, a barrier that lets a warp through, an index in the wrong order.
  */
-#include "test/capture.h"
-#include "test/tap.h"
-
-enum { LANES_A_WARP = 32, MAX_THREADS = 256 };
-
-/* The kernels see: the thread in t, a thread's input in a and where its output goes in q. */
-#define HEAD                                                                                \
-    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, x; .reg .pred g, h; " \
-             ".reg .b32 t, a, d, w, z;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "        \
-             "mad.wide.u32 q, t, 8, p; ld.global.u32 a, [q]; mov.u32 d, 0;\n"
-#define TAIL "st.global.u32 [q+4], d; ret;\n}\n"
-
-typedef struct Thread {
-    uint32_t in, out;
-} Thread;
-static Thread thread[MAX_THREADS];
-
-/* Runs HEAD body TAIL; inputs are i * i + 3 unless `small`, then i / 5. */
-static PtxRun run(const char *body, uint32_t threads, bool small) {
-    char text[4000];
-    snprintf(text, sizeof text, "%s%s;\n%s", HEAD, body, TAIL);
-    for (uint32_t i = 0; i < threads; i++) thread[i] = (Thread){small ? i / 5 : i * i + 3, 0};
-    const PtxRun result = run_ptx(text, threads, thread, threads * sizeof *thread);
-    if (result.error[0]) printf("# %s\n", result.error);
-    return result;
-}
-
-typedef uint32_t (*Expected)(const void *what, uint32_t lane);
-
-static void check(const char *body, uint32_t threads, bool small, Expected expected,
-                  const void *what) {
-    const PtxRun result = run(body, threads, small);
-    uint32_t wrong = 0, first = 0;
-    for (uint32_t i = threads; i-- > 0;)
-        if (thread[i].out != expected(what, i)) wrong++, first = i;
-    if (!ok(result.status == LAUNCH_OK && !wrong, "%s", body))
-        printf("# %u threads are wrong; thread %u has 0x%x, not 0x%x\n", wrong, first,
-               thread[first].out, expected(what, first));
-}
-
-static uint32_t input(uint32_t i) { return i * i + 3; }
-
-/* ---- shfl ------------------------------------------------------------------------------------ */
-
-typedef struct Shuffle {
-    const char *mode;
-    uint32_t b, width;
-    bool wants_predicate;
-} Shuffle;
-
-/* By lanes of a segment of `width`: PTX ISA, shfl. */
-static uint32_t shuffled(const void *what, uint32_t lane) {
-    const Shuffle *s = what;
-    const int first = (int)(lane / s->width * s->width), end = first + (int)s->width;
-    int from = (int)lane;
-    switch (s->mode[0]) {
-    case 'u':
-        from -= (int)s->b;
-        break;
-    case 'd':
-        from += (int)s->b;
-        break;
-    case 'b':
-        from ^= (int)s->b;
-        break;
-    default:
-        from = first + (int)(s->b % s->width);
-        break;
-    }
-    const bool inside = s->mode[0] == 'u' ? from >= first : from < end;
-    if (s->wants_predicate) return inside;
-    return input(inside ? (uint32_t)from : lane);
-}
-
-static void test_shuffles(void) {
-    static const char *const modes[] = {"up", "down", "bfly", "idx"};
-    for (int m = 0; m < 4; m++)
-        for (uint32_t width = 4; width <= 32; width *= 2)
-            for (uint32_t b = 0; b < 32; b += b < 2 ? 1 : 5)
-                for (int wants = 0; wants < 2; wants++) {
-                    char text[160];
-                    const Shuffle shuffle = {modes[m], b, width, wants};
-                    const uint32_t clamp = m == 0 ? 0 : 31, c = (32 - width) << 8 | clamp;
-                    snprintf(text, sizeof text, "shfl.sync.%s.b32 d%s, a, %u, 0x%x, -1%s", modes[m],
-                             wants ? "|g" : "", b, c, wants ? "; selp.b32 d, 1, 0, g" : "");
-                    check(text, LANES_A_WARP, false, shuffled, &shuffle);
-                }
-}
+#include "test/threads.h"
 
 /* ---- vote, match, redux, elect, activemask: by all lanes, and by some ------------------------ */
 
@@ -460,58 +373,7 @@ static void test_hints(void) {
           own, NULL);
 }
 
-/* ---- Calls to the host ----------------------------------------------------------------------- */
-
-#define CALL_HEAD                                                                               \
-    PTX_HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"           \
-             ".extern .func __assertfail(.param .b64 e, .param .b64 f, .param .b32 l, "         \
-             ".param .b64 n, .param .b64 s);\n"                                                 \
-             ".global .align 1 .b8 format[40] = {37, 100, 32, 37, 53, 46, 50, 102, 32, 37, "    \
-             "115, 32, 37, 108, 108, 117, 32, 37, 99, 37, 37, 32, 37, 112, 32, 37, 120, 10};\n" \
-             ".global .align 1 .b8 word[4] = {97, 98, 99};\n"                                   \
-             ".visible .entry k(.param .u64 data)\n{\n.local .align 8 .b8 room[64]; "           \
-             ".reg .b64 p, q, w; .reg .b32 t; mov.u32 t, %tid.x; mov.u64 p, format; "           \
-             "cvta.global.u64 p, p; mov.u64 w, word; cvta.global.u64 w, w;\n"
-
-static void test_calls(void) {
-    char said[400];
-    /* "%d %5.2f %s %llu %c%% %p %x\n" */
-    ok(capture(1,
-               CALL_HEAD "cvta.local.u64 q, room; sub.s32 t, t, 3; st.local.u32 [room], t; "
-                         "st.local.f64 [room+8], 0d3FF8000000000000; st.local.u64 [room+16], w; "
-                         "st.local.u64 [room+24], 0x123456789; st.local.u32 [room+32], 65; "
-                         "st.local.u64 [room+40], 0x10; st.local.u32 [room+48], 255;\n"
-                         "{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], p; "
-                         "st.param.b64 [v], q; call.uni (r), vprintf, (f, v); } ret;\n}\n",
-               said, sizeof said) == LAUNCH_OK,
-       "printf runs");
-    is_text(said, "-3  1.50 abc 4886718345 A% 0x10 ff\n-2  1.50 abc 4886718345 A% 0x10 ff\n",
-            "printf prints each lane's values, in the order of the lanes");
-    /* The same format, but no value is where a thread has memory. */
-    ok(capture(1,
-               CALL_HEAD "cvta.local.u64 q, room; add.s64 q, q, 4000;\n"
-                         "{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], p; "
-                         "st.param.b64 [v], q; call.uni (r), vprintf, (f, v); } ret;\n}\n",
-               said, sizeof said) == LAUNCH_OK,
-       "printf of values that are nowhere");
-    is_text(said, "    %  \n    %  \n", "prints none of them");
-    ok(capture(2,
-               CALL_HEAD ".reg .pred g; setp.eq.u32 g, t, 0; @g bra END; "
-                         "{ .param .b64 e; .param .b64 f; .param .b32 l; .param .b64 n; "
-                         ".param .b64 s; st.param.b64 [e], w; st.param.b64 [f], w; "
-                         "st.param.b32 [l], 77; st.param.b64 [n], w; st.param.b64 [s], 1; "
-                         "call.uni __assertfail, (e, f, l, n, s); } END: ret;\n}\n",
-               said, sizeof said) == LAUNCH_FAULT,
-       "assert stops the kernel");
-    ok(strstr(said, "assertion failed: abc, abc:77, abc") && strstr(said, "thread (1, 0, 0)"),
-       "assert names the expression, the line and the thread");
-    for (int i = 0; i < 2; i++) {
-        char text[2000];
-        snprintf(text, sizeof text, "%s%s; ret;\n}\n", HEAD, i ? "brkpt" : "trap");
-        ok(capture(2, text, said, sizeof said) == LAUNCH_FAULT && strstr(said, "stopped itself"),
-           "%s stops the kernel", i ? "brkpt" : "trap");
-    }
-}
+/* ---- Launches ------------------------------------------------------------------------------- */
 
 /* Two blocks of twelve warps, of which four give registers away. */
 static void test_registers(void) {
@@ -575,7 +437,6 @@ static void test_early_launch(void) {
 
 int main(void) {
     test_early_launch();
-    test_shuffles();
     test_collectives();
     test_folds();
     test_barriers();
@@ -584,6 +445,5 @@ int main(void) {
     test_clocks();
     test_hints();
     test_registers();
-    test_calls();
     return done_testing();
 }
