@@ -99,8 +99,9 @@ static int small_number(Parser *p, int limit) {
     return (int)bits;
 }
 
-static void skip_statement(Parser *p) {
-    while (p->lexer.at < p->lexer.end && !accept(p, ';')) p->lexer.at++;
+/* Moves behind the next `last`, or to the end. */
+static void skip_past(Parser *p, char last) {
+    while (p->lexer.at < p->lexer.end && !accept(p, last)) p->lexer.at++;
 }
 
 /* Bytes of type "b8", "f32", "f16x2", "pred"; fails for anything else. */
@@ -233,7 +234,7 @@ static uint32_t variable_type(Parser *p, Variable *v) {
             vector = (uint32_t)(text.at[1] - '0');
         } else if (text_is(text, "attribute")) {
             expect(p, '(');
-            while (!accept(p, ')') && p->lexer.at < p->lexer.end) p->lexer.at++;
+            skip_past(p, ')');
         } else if (!pointer) {
             bytes = type_bytes(p, text);
         }
@@ -256,7 +257,7 @@ static Variable *declare_variable(Parser *p, const Variable *like, uint32_t byte
     if (accept(p, '=')) {
         if (v->dynamic || v->bytes > MAX_MODULE_VARIABLES)
             fail(p, "an initial value of unknown size");
-        v->initial = arena_alloc(&p->module->arena, v->bytes + 8);
+        v->initial = arena_alloc(&p->module->arena, v->bytes);
         initial_values(p, v, 0, bytes);
     }
     return v;
@@ -536,7 +537,7 @@ static void function_directive(Parser *p) { /* after the dot */
     } else if (text_is(name, "loc")) {
         source_location(p);
     } else if (text_is(name, "pragma")) {
-        skip_statement(p);
+        skip_past(p, ';');
     } else {
         fail(p, "unknown directive .%.*s", name.length, name.at);
     }
@@ -616,7 +617,6 @@ static void add_function(Parser *p) {
 static void function(Parser *p, bool is_kernel) { /* after .entry or .func */
     PtxFunction *f = &p->function;
     *f = (PtxFunction){.is_kernel = is_kernel};
-    p->names = p->labels = p->fixups = p->locals = 0;
     p->location = -1;
     if (accept(p, '(')) parameters(p, &f->result, &f->results);
     f->name = word(p);
@@ -649,10 +649,6 @@ static void source_file(Parser *p) { /* after .file: number "path" and perhaps m
     lexer_skip_line(&p->lexer);
 }
 
-static void section(Parser *p) { /* debug strings: .section name { ... } */
-    while (p->lexer.at < p->lexer.end && !accept(p, '}')) p->lexer.at++;
-}
-
 static bool is_linkage(Text name) {
     return text_is(name, "visible") || text_is(name, "extern") || text_is(name, "weak") ||
            text_is(name, "common");
@@ -674,9 +670,9 @@ static void module_directive(Parser *p) { /* after the dot */
     } else if (text_is(name, "file")) {
         source_file(p);
     } else if (text_is(name, "section")) {
-        section(p);
+        skip_past(p, '}'); /* debug strings: .section name { ... } */
     } else if (text_is(name, "pragma")) {
-        skip_statement(p);
+        skip_past(p, ';');
     } else {
         fail(p, "unknown directive .%.*s", name.length, name.at);
     }

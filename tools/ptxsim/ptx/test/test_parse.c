@@ -193,6 +193,19 @@ static void test_refusals(void) {
     refused(".entry ;", "PTX line 1: expected a name, near ';'");
     refused(".file x", "PTX line 1: expected a number, near 'x'");
     refused(".file 1 x", "PTX line 1: expected '\"', near 'x'");
+    refused(".file 65537 \"x\"", "PTX line 1: a number above 65536, near ' \"x\"'");
+    refused(".global .v3 .b32 a;", "PTX line 1: unknown type 'v3', near ' .b32 a;'");
+    refused(".global .b128 a = 1;", "PTX line 1: unsupported initial value, near ';'");
+    refused(".global .b64 a = generic(b);", "PTX line 1: unsupported initial value, near ');'");
+    refused(".global .b64 a; .global .b64 b = generic a;", "PTX line 1: expected '(', near 'a;'");
+    refused(".global .b8 a[268435457] = {1};",
+            "PTX line 1: an initial value of unknown size, near ' {1};'");
+    refused(".global .attribute(.managed", "PTX line 1: a variable without a type, near ''");
+    refused(".entry k(param .b32 a) {}", "PTX line 1: expected '.', near 'param .b32 a) {}'");
+    refused(".entry k(.param .b32 a .param .b32 b) {}",
+            "PTX line 1: expected ')', near '.param .b32 b) {}'");
+    refused(".entry k() { L: bra M; { M: bra L; } }", "PTX line 1: unknown label M, near ''");
+    refused(".entry k() { { M: bra M; } { bra M; } }", "PTX line 1: unknown label M, near ''");
     refused(".entry k() {\nbra nowhere; }", "PTX line 2: unknown label nowhere, near ''");
     refused_inside("@r bra END; END:", "unknown predicate, near ' bra END; END:'");
     refused_inside("@q bra END; END:", "unknown predicate, near ' bra END; END:'");
@@ -208,6 +221,21 @@ static void test_refusals(void) {
     refused_inside("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y r;",
                    "an opcode of too many parts, near ' r;'");
     refused_inside("x 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13;", "too many operands, near '13;'");
+    refused_inside("brx.idx r, T, T; T: .branchtargets L; L: }",
+                   "brx without its .branchtargets, near ''");
+    refused_inside("ld.b32 r, [16+4];", "expected ']', near '+4];'");
+    refused_inside("ld.b32 r, [w, r];", "expected '{', near 'r];'");
+    refused_inside("ld.b32 r, [w, {r];", "expected '}', near '];'");
+    refused_inside("mov.b64 w, {r;", "expected '}', near ';'");
+    refused_inside(".loc 1048577 1 1", "a number above 1048576, near ' 1 1'");
+    refused_inside(".loc 1 1073741825 1", "a number above 1073741824, near ' 1'");
+    refused_inside(".loc 1 1 1073741825", "a number above 1073741824, near ''");
+    refused_inside("T: .branchtargets ;", "expected a name, near ';'");
+    refused_inside("T: .branchtargets A B;", "expected ';', near 'B;'");
+    refused_inside("mov.u32 r, 1234567890, 1234567890, 1234567890 1234567890, 1234567890, 12345;",
+                   "expected ';', near '1234567890, 1234567890, 12345;'");
+    refused_inside("mov.u32 r, 1 12345678901234567890123456789012345678901234567890;",
+                   "expected ';', near '1234567890123456789012345678901234567890'");
     refused_inside(".frob 1;", "unknown directive .frob, near ' 1;'");
     refused_inside(".reg .b32 x<65537>;", "a number above 65536, near '>;'");
     refused_inside(".reg .b32 x<65535>;", "more than 65536 registers, near ';'");
@@ -253,8 +281,53 @@ static void parsed(const char *text) {
     ptx_free(module);
 }
 
+/* `count` times `piece` between `first` and `last`; to be freed. */
+static char *repeated(const char *first, const char *piece, int count, const char *last) {
+    char *text = malloc(strlen(first) + (size_t)count * strlen(piece) + strlen(last) + 1);
+    char *at = text + sprintf(text, "%s", first);
+    for (int i = 0; i < count; i++) at += sprintf(at, "%s", piece);
+    strcpy(at, last);
+    return text;
+}
+
+/* What may stand there a thousand times, one in another or one after another. */
+static void test_many(void) {
+    static const struct {
+        const char *first, *piece, *last;
+        int most; /* 0: there is no limit */
+    } texts[] = {
+        {".entry k { .reg .pred p; @p mov.pred p, ", "!", "p; }", 998},
+        {".entry k { x ", "{", "", 998},
+        {".global .b32 a = ", "{", "", 1000},
+        {".global .b32 a[1100] = {1", ", {1}", "};", 0},
+        {".entry k { .reg .b32 r; mov.u32 r, 1; ", "x {{r}, r, [r]}; ", "}", 0},
+        {".entry k { ", "{ } ", "}", 0},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int beyond = 0; beyond < 2; beyond++) {
+            const int count = texts[i].most ? texts[i].most + beyond : 1050;
+            char *text = repeated(texts[i].first, texts[i].piece, count, texts[i].last);
+            char error[400] = "";
+            PtxModule *module = ptx_parse(text, strlen(text), error, sizeof error);
+            const bool deep = strstr(error, "nested too deep") != NULL;
+            if (!ok(deep == (beyond && texts[i].most), "%d times '%s' in '%s'", count,
+                    texts[i].piece, texts[i].first))
+                printf("# %s\n", error);
+            ptx_free(module);
+            free(text);
+        }
+}
+
 static void test_limits(void) {
     static char deep[5000];
+    parsed(".file 65536 \"x\"");
+    parsed(".file 1 \"x");
+    parsed(".pragma \"nounroll\"");
+    parsed(".section .debug_str { .b8 1, 2");
+    parsed(".section .debug_str { .b8 1, 2 } .global .b32 a;");
+    parsed(".entry k { .loc 1048576 1073741824 1073741824 }");
+    parsed(".global .b8 a[268435456] = {1};");
+    parsed(".global .b32 a[0] = {};");
     parsed("");
     parsed(".entry k { .reg .b32 x<65533>, y, z; .reg .pred p; }");
     parsed(".entry k { x 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12; }");
@@ -275,11 +348,13 @@ static void test_limits(void) {
 
 int main(void) {
     test_file("parse/everything.ptx", "everything.txt");
+    test_file("parse/names.ptx", "names.txt");
     test_file("ptx/call.ptx", "call.txt");
     test_file("ptx/inline_asm.ptx", "inline_asm.txt");
     test_file("decode/flow.ptx", "flow.txt");
     test_refusals();
     test_calls();
+    test_many();
     test_limits();
     return done_testing();
 }
