@@ -212,22 +212,15 @@ WgmmaDescriptor wgmma_descriptor(uint64_t bits) {
     };
 }
 
-/* Byte offset, before swizzling, of the 16-byte chunk that holds operand row `row` (the first of 8,
- * if transposed) at `k` (the first of 8, if not). A swizzled pattern is `width` chunks wide, 8
- * lines high, its lines 16 * width bytes apart. The layouts are the canonical ones of CUTLASS,
- * include/cute/arch/mma_sm90_desc.hpp. */
-static uint32_t chunk_offset(const WgmmaTile *tile, unsigned row, unsigned k) {
+/* Byte offset, before swizzling, of the first of the 16-byte chunks of an 8x8 matrix: number
+ * `block` along the operand's rows, number `half` along k. A swizzled pattern is `width` chunks
+ * wide. The layouts are the canonical ones of CUTLASS, include/cute/arch/mma_sm90_desc.hpp. */
+static uint32_t matrix_offset(const WgmmaTile *tile, unsigned block, unsigned half) {
     const WgmmaDescriptor *d = &tile->descriptor;
-    unsigned width = 1u << d->swizzle;
-    bool swizzled = d->swizzle != SWIZZLE_NONE;
-    if (!tile->transposed) {
-        uint32_t chunk_step = swizzled ? 16 : d->leading_offset;
-        return row % 8 * 16 * width + row / 8 * d->stride_offset + k / 8 * chunk_step;
-    }
-    unsigned chunk = row / 8;
-    if (!swizzled) return chunk * d->stride_offset + k % 8 * 16 + k / 8 * d->leading_offset;
-    return chunk % width * 16 + chunk / width * d->leading_offset + k % 8 * 16 * width +
-           k / 8 * d->stride_offset;
+    const unsigned width = 1u << d->swizzle;
+    if (d->swizzle == SWIZZLE_NONE) return block * d->stride_offset + half * d->leading_offset;
+    if (!tile->transposed) return block * d->stride_offset + half * 16;
+    return block % width * 16 + block / width * d->leading_offset + half * d->stride_offset;
 }
 
 unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS]) {
@@ -235,9 +228,10 @@ unsigned wgmma_chunks(const WgmmaTile *tile, uint32_t address[WGMMA_MAX_CHUNKS])
     const Swizzle swizzle = (Swizzle)tile->descriptor.swizzle;
     const uint32_t line_step = 16u << swizzle; /* from a line of a matrix to the next one */
     unsigned count = 0;
-    for (unsigned block = 0; block < tile->rows; block += MATRIX)
-        for (unsigned k = 0; k < 16; k += MATRIX, count += MATRIX) {
-            const uint32_t matrix = base + chunk_offset(tile, tile->first + block, k);
+    for (unsigned row = 0; row < tile->rows; row += MATRIX)
+        for (unsigned half = 0; half < HALVES; half++, count += MATRIX) {
+            const unsigned block = (tile->first + row) / MATRIX;
+            const uint32_t matrix = base + matrix_offset(tile, block, half);
             for (unsigned line = 0; line < MATRIX; line++)
                 address[count + line] = swizzle_address(matrix + line * line_step, swizzle);
         }

@@ -21,7 +21,14 @@ typedef enum Atomic {
 
 static bool is_float(Type type) { return type.kind == 'f' || type.kind == 'h' || type.kind == 'g'; }
 
-static uint64_t integer_result(const Op *op, uint64_t old, uint64_t b, uint64_t c) {
+static uint64_t lane_value(const Warp *warp, const Op *op, int r, unsigned l) {
+    uint64_t value = 0;
+    memcpy(&value, REG(u8, r) + l * op->bytes, op->bytes);
+    return value;
+}
+
+static uint64_t integer_result(const Warp *warp, const Op *op, unsigned l, uint64_t old,
+                               uint64_t b) {
     const unsigned shift = 64 - 8u * op->bytes;
     const int64_t x = (int64_t)(old << shift), y = (int64_t)(b << shift);
     const bool less = op->is_signed ? x < y : (uint64_t)x < (uint64_t)y;
@@ -41,7 +48,7 @@ static uint64_t integer_result(const Op *op, uint64_t old, uint64_t b, uint64_t 
     case ATOMIC_EXCH:
         return b;
     case ATOMIC_CAS:
-        return old == b ? c : old;
+        return old == b ? lane_value(warp, op, 3, l) : old;
     case ATOMIC_INC:
         return old >= b ? 0 : old + 1;
     default:
@@ -61,19 +68,13 @@ static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
     return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16; /* or 0 + 0 */
 }
 
-static uint64_t lane_value(const Warp *warp, const Op *op, int r, unsigned l) {
-    uint64_t value = 0;
-    memcpy(&value, REG(u8, r) + l * op->bytes, op->bytes);
-    return value;
-}
-
 static void run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
     const uint64_t b = lane_value(warp, op, 2, l);
-    const uint64_t c = op->r[3] >= 0 ? lane_value(warp, op, 3, l) : 0;
     uint64_t old = 0;
     memcpy(&old, at, op->bytes);
     const bool adds_floats = is_float(op->type) && op->mode == ATOMIC_ADD;
-    const uint64_t value = adds_floats ? float_sum(op, old, b) : integer_result(op, old, b, c);
+    const uint64_t value =
+        adds_floats ? float_sum(op, old, b) : integer_result(warp, op, l, old, b);
     memcpy(at, &value, op->bytes);
     if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
 }

@@ -89,8 +89,7 @@ static void run_wait(Warp *warp, const Op *op) {
 
 /* cp.async.mbarrier.arrive.noinc: arrives when the lane's copies so far have landed. */
 static void run_arrive(Warp *warp, const Op *op) {
-    Copy *copy = new_copy(warp);
-    copy->bytes = 0;
+    Copy *copy = new_copy(warp); /* of 0 bytes */
     shared_addresses(warp, op, 0, warp->mask, copy->to);
     shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
     if (warp->block->race)

@@ -181,12 +181,9 @@ static bool take_modifiers(Decoder *d) {
 
 /* The bytes of the register that holds the value: PTX lets it be wider than the type. */
 static unsigned register_bytes(const Decoder *d, const Operand *operand, unsigned bytes) {
-    for (int i = 0; operand && operand->kind == OPERAND_VECTOR && i < operand->elements; i++)
-        if (operand->element[i].kind == OPERAND_REGISTER) {
-            operand = &operand->element[i];
-            break;
-        }
-    if (operand && operand->kind == OPERAND_REGISTER) return d->kernel->value[operand->reg].bytes;
+    for (int i = 0; operand->kind == OPERAND_VECTOR && i < operand->elements; i++)
+        if (operand->element[i].kind == OPERAND_REGISTER) operand = &operand->element[i];
+    if (operand->kind == OPERAND_REGISTER) return d->kernel->value[operand->reg].bytes;
     return bytes < 2 ? 2 : bytes;
 }
 

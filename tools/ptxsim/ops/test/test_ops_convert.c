@@ -189,7 +189,7 @@ static void test_single(void) {
     try_all(ROUNDINGS, "f32 f64 f16", INTEGERS);
     try_all(ROUNDINGS, "bf16", "s16 u16 s32 u32 s64 u64");
     try_all("-", "f32 f64", "f16");
-    try_all("-", "f32", "bf16");
+    try_all("- .ftz", "f32", "bf16");
     try_all("- .ftz", "f64", "f32");
     try_all(ROUNDINGS " .rn.ftz .rp.ftz .rn.sat .rz.ftz.sat", "f32", "f64");
     try_all(ROUNDINGS, "f16", "f64");
@@ -242,7 +242,32 @@ static void try_tf32(const char *text, Reference by, const void *what) {
         .text = text, .sizes = "4=4", .values = {VALUES(edge_f32)}, .reference = by, .what = what});
 }
 
+/* A number has no register, whose size would count: a byte is the lowest one. */
+static uint64_t a_number(const void *what, const uint64_t in[]) {
+    return *(const uint32_t *)what + 0 * in[0];
+}
+
+static void test_numbers(void) {
+    static const struct {
+        const char *text;
+        uint32_t result;
+    } rows[] = {{"cvt.u32.u8 d, 200", 200},
+                {"cvt.s32.s8 d, 200", (uint32_t)-56},
+                {"cvt.u32.u8 d, 0x105", 5},
+                {"cvt.s32.s16 d, 0xfff0", (uint32_t)-16},
+                {"cvt.rn.f32.u8 d, 3", 0x40400000},
+                {"cvt.u8.u32 _, a; mov.b32 d, 9", 9},
+                {"cvt.sat.s8.s32 _, a; mov.b32 d, 8", 8}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        try_operands(&(Trial){.text = rows[i].text,
+                              .sizes = "4=4",
+                              .values = {VALUES(edge_integers)},
+                              .reference = a_number,
+                              .what = &rows[i].result});
+}
+
 int main(void) {
+    test_numbers();
     test_single();
     for (int bf16 = 0; bf16 < 2; bf16++)
         for (int m = 0; m < 4; m++)

@@ -201,6 +201,19 @@ static void test_vectors(void) {
     }
 }
 
+/* A number has the size of the type, or two bytes; what is loaded into `_` is gone. */
+static void test_numbers(void) {
+    try_text(GLOBAL_ROOM,
+             "st.global.b64 [q], a; st.global.u8 [q+1], 0x77; ld.global.u8 _, [q]; "
+             "ld.global.v2.u8 {_, _}, [q]; ld.global.v2.u16 {_, _}, [q]; ld.global.b64 _, [q]; "
+             "ld.global.b64 d, [q]; and.b64 a, a, 0xff00; xor.b64 a, a, 0x7700; xor.b64 d, d, a",
+             "8=8", same_value, NULL);
+    try_text(GLOBAL_ROOM,
+             ".reg .b16 h; st.global.v2.b32 [q], {0x12345678, 0x9abcdef0}; "
+             "ld.global.v2.u8 {_, h}, [q+4]; cvt.u64.u16 q, h; add.u64 d, a, q; sub.u64 d, d, 0xde",
+             "8=8", same_value, NULL);
+}
+
 static void test_moves(void) {
     static const int word = 32, half = 16;
     try_text("", "mov.b16 d, a", "2=2", same_value, NULL);
@@ -347,7 +360,7 @@ static const Atomic atomics[] = {
     {"and", "b32 b64", conjunction},
     {"or", "b32 b64", disjunction},
     {"xor", "b32 b64", exclusive},
-    {"exch", "b32 b64", exchanged},
+    {"exch", "b32 b64 f32 f64", exchanged},
     {"cas", "b16 b32 b64", swapped_if_equal},
     {"inc", "u32", counted_up},
     {"dec", "u32", counted_down},
@@ -469,6 +482,7 @@ int main(void) {
     test_scalars();
     test_spellings();
     test_vectors();
+    test_numbers();
     test_moves();
     test_addresses();
     test_spaces();

@@ -70,8 +70,8 @@ static void test_numbers(void) {
 static void peeks(const char *text, char expected, int line) {
     Lexer lexer = lexer_of(text);
     const char got = lexer_peek(&lexer);
-    ok(got == expected && lexer.line == line, "line %d, first '%c'", line,
-       expected ? expected : '-');
+    ok(got == expected && lexer.line == line && (expected || lexer.at == end),
+       "line %d, first '%c'", line, expected ? expected : '-');
 }
 
 static void test_blanks(void) {

@@ -274,6 +274,38 @@ static void test_calls(void) {
                 "function f: unsupported call");
 }
 
+/* A kernel with calls nested `depth` deep, and as many registers. */
+static const char *inlined(int depth, int registers, char *error, size_t size) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    error[0] = 0;
+    for (int i = depth; i-- > 0;) {
+        fprintf(out, ".func f%d() { .reg .b32 x<%d>; ", i, i ? 1 : registers - depth - 1);
+        if (i < depth - 1) fprintf(out, "call f%d; ", i + 1);
+        fprintf(out, "ret; }\n");
+    }
+    fprintf(out, ".entry k() { .reg .b32 x<2>; call f0; ret; }");
+    fclose(out);
+    PtxModule *module = ptx_parse(text, length, error, size);
+    const PtxFunction *k = module ? ptx_function(module, (Text){"k", 1}) : NULL;
+    if (k) ptx_inline(module, k, error, size);
+    ptx_free(module);
+    free(text);
+    return error;
+}
+
+static void test_depth(void) {
+    char error[400];
+    is_text(inlined(63, 1000, error, sizeof error), "", "63 calls in one another");
+    is_text(inlined(64, 1000, error, sizeof error), "function f63: calls nested too deep", "64");
+    is_text(inlined(2, 65536, error, sizeof error), "", "65536 registers with those of functions");
+    is_text(inlined(2, 65537, error, sizeof error),
+            "kernel k has more than 65536 registers once every call is replaced by the function's "
+            "body",
+            "65537");
+}
+
 static void parsed(const char *text) {
     char error[400] = "";
     PtxModule *module = ptx_parse(text, strlen(text), error, sizeof error);
@@ -354,6 +386,7 @@ int main(void) {
     test_file("decode/flow.ptx", "flow.txt");
     test_refusals();
     test_calls();
+    test_depth();
     test_many();
     test_limits();
     return done_testing();
