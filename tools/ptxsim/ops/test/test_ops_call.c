@@ -161,11 +161,11 @@ static void test_assert(void) {
                   ".reg .pred g; .local .align 8 .b8 room[24]; mov.u32 t, %%tid.x; "
                   "st.local.u32 [room], t; mov.u64 w, word; cvta.global.u64 w, w; "
                   "mov.u64 x, file; cvta.global.u64 x, x; add.u64 y, w, 1; "
-                  "setp.lt.u32 g, t, 33; @g bra END; " ASSERT " END: ret;\n}\n");
+                  "setp.lt.u32 g, t, 38; @g bra END; " ASSERT " END: ret;\n}\n");
     const LaunchStatus status =
         capture_run(STDERR_FILENO, text, 64, data, sizeof data, said, sizeof said);
     ok(status == LAUNCH_FAULT, "assert stops the kernel");
-    if (!ok(strstr(said, "assertion failed: abc, fil:77, bc\n") && strstr(said, "warp 1, lane 1:"),
+    if (!ok(strstr(said, "assertion failed: abc, fil:77, bc\n") && strstr(said, "warp 1, lane 6:"),
             "assert names the expression, the file, the line, the function and the thread"))
         printf("# %s\n", said);
 }

@@ -194,6 +194,11 @@ static void test_barriers(void) {
                "bar.sync 1, 128; bar.arrive 2, 128; bra BOTH; "
                "ODD: bar.arrive 1, 128; bar.sync 2, 128; BOTH: ld.shared.u32 d, [z]",
           128, false, partner, NULL);
+    /* who arrives does not wait: the other warp is at the second barrier first */
+    check(ROOM "and.b32 w, t, 32; setp.ne.u32 g, w, 0; @g bra ODD; bar.sync 2, 64; bar.sync 1, 64; "
+               "ld.shared.u32 d, [z]; bar.sync 3; bra BOTH; ODD: bar.arrive 1, 64; "
+               "bar.arrive 2, 64; bar.sync 3; ld.shared.u32 d, [z]; BOTH:",
+          64, false, partner, NULL);
     check("setp.lt.u32 g, a, 3; bar.red.popc.u32 d, 0, g", 128, true, count_below, &all);
     check("setp.ge.u32 g, a, 3; bar.red.popc.u32 d, 0, 128, !g", 128, true, count_below, &all);
     check(PAIR "setp.lt.u32 g, a, 3; barrier.cta.red.popc.aligned.u32 d, w, 64, g", 128, true,
