@@ -167,30 +167,32 @@ static void run_set(Warp *warp, const Op *op) {
         EACH(u32, bits >> l & 1 ? yes : 0);
 }
 
+/* The comparisons of the low halves of operands `first` and the next, and of the high ones. */
+static void compare_pairs(const Warp *warp, const Op *op, int first, uint32_t bits[2]) {
+    const u32 *a = REG(u32, first), *b = REG(u32, first + 1);
+    uint16_t x[LANES], y[LANES];
+    for (unsigned h = 0; h < 2; h++) {
+        for (unsigned l = 0; l < LANES; l++) {
+            x[l] = (uint16_t)(a[l] >> 16 * h);
+            y[l] = (uint16_t)(b[l] >> 16 * h);
+        }
+        bits[h] = compare_halves(x, y, op->mode, op->bf16);
+    }
+}
+
 /* A pair of halves: each half is compared and set by itself. */
 static void run_set_pair(Warp *warp, const Op *op) {
-    const u32 *a = REG(u32, 1), *b = REG(u32, 2);
-    uint16_t x[2][LANES], y[2][LANES];
     uint32_t bits[2];
-    for (unsigned l = 0; l < LANES; l++) {
-        x[0][l] = (uint16_t)a[l], x[1][l] = (uint16_t)(a[l] >> 16);
-        y[0][l] = (uint16_t)b[l], y[1][l] = (uint16_t)(b[l] >> 16);
-    }
-    for (int h = 0; h < 2; h++) bits[h] = compare_halves(x[h], y[h], op->mode, op->bf16);
+    compare_pairs(warp, op, 1, bits);
     const uint32_t yes = (uint32_t)op->number;
     EACH(u32, (bits[0] >> l & 1 ? yes : 0) | (bits[1] >> l & 1 ? yes : 0) << 16);
 }
 
 /* setp.f16x2 p|q: p is the comparison of the low halves, q that of the high ones. */
 static void run_setp_pair(Warp *warp, const Op *op) {
-    const u32 *a = REG(u32, 2), *b = REG(u32, 3);
-    uint16_t x[2][LANES], y[2][LANES];
-    for (unsigned l = 0; l < LANES; l++) {
-        x[0][l] = (uint16_t)a[l], x[1][l] = (uint16_t)(a[l] >> 16);
-        y[0][l] = (uint16_t)b[l], y[1][l] = (uint16_t)(b[l] >> 16);
-    }
-    for (int h = 0; h < 2; h++)
-        set_predicate(warp, op->r[h], compare_halves(x[h], y[h], op->mode, op->bf16));
+    uint32_t bits[2];
+    compare_pairs(warp, op, 2, bits);
+    for (int h = 0; h < 2; h++) set_predicate(warp, op->r[h], bits[h]);
 }
 
 /* ---- Selection ------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include "machine/lanes.h"
 #include "ops/mma.h"
 
-enum { ROWS_A_MATRIX = 8, ROW_BYTES = 16 };
+enum { ROWS_A_MATRIX = 8, ROW_BYTES = 16, MMA_REGISTERS = 14 };
 
 static void require_whole_warp(Warp *warp, const char *what) {
     if (warp->mask != ALL_LANES)
@@ -55,11 +55,11 @@ static bool decode_ldstmatrix(Decoder *d) {
 /* ---- mma.sync -------------------------------------------------------------------------------- */
 
 /* operands: d, a, b, c; op->number is k, op->elements the registers of d. For m16n8k16 A has 4
- * registers and B 2, for m16n8k8 half of that. */
+ * registers and B 2, for m16n8k8 half of that; C has as many as d, at most 4. */
 static void run_mma(Warp *warp, const Op *op) {
     const unsigned k = (unsigned)op->number, d_regs = op->elements;
     const unsigned a_first = d_regs, b_first = a_first + k / 4, c_first = b_first + k / 8;
-    uint32_t *r[4 + 4 + 2 + 4];
+    uint32_t *r[MMA_REGISTERS];
     require_whole_warp(warp, "mma.sync");
     for (int i = 0; i < op->operands; i++) r[i] = (uint32_t *)REG(u32, i);
     const uint32_t *const *in = (const uint32_t *const *)r;

@@ -164,6 +164,24 @@ static void refused_inside(const char *statement, const char *expected) {
     refused(text, whole);
 }
 
+/* `count` times `piece` between `first` and `last`; to be freed. */
+static char *repeated(const char *first, const char *piece, int count, const char *last) {
+    char *text = malloc(strlen(first) + (size_t)count * strlen(piece) + strlen(last) + 1);
+    char *at = text + sprintf(text, "%s", first);
+    for (int i = 0; i < count; i++) at += sprintf(at, "%s", piece);
+    strcpy(at, last);
+    return text;
+}
+
+/* Of a long message the beginning is told. */
+static void test_long(void) {
+    char *text = repeated(".", "x", 300, "");
+    char *expected = repeated("PTX line 1: unknown directive .", "x", 255 - 19, ", near ''");
+    refused(text, expected);
+    free(text);
+    free(expected);
+}
+
 static void test_refusals(void) {
     refused("mov.u32 a, b;\n", "PTX line 1: expected '.', near 'mov.u32 a, b;'");
     refused("\n\n.frobnicate 3", "PTX line 3: unknown directive .frobnicate, near ' 3'");
@@ -313,15 +331,6 @@ static void parsed(const char *text) {
     ptx_free(module);
 }
 
-/* `count` times `piece` between `first` and `last`; to be freed. */
-static char *repeated(const char *first, const char *piece, int count, const char *last) {
-    char *text = malloc(strlen(first) + (size_t)count * strlen(piece) + strlen(last) + 1);
-    char *at = text + sprintf(text, "%s", first);
-    for (int i = 0; i < count; i++) at += sprintf(at, "%s", piece);
-    strcpy(at, last);
-    return text;
-}
-
 /* What may stand there a thousand times, one in another or one after another. */
 static void test_many(void) {
     static const struct {
@@ -385,6 +394,7 @@ int main(void) {
     test_file("ptx/inline_asm.ptx", "inline_asm.txt");
     test_file("decode/flow.ptx", "flow.txt");
     test_refusals();
+    test_long();
     test_calls();
     test_depth();
     test_many();

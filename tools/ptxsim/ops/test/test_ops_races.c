@@ -1,0 +1,174 @@
+/* What orders accesses to shared memory in the search for races, instruction by instruction: each
+ * program passes with it, and without it, or with what is almost the same, it is a race. Catches: a
+ * barrier, wait, fence or commit that the search is not told of, or that it is told of too much.
+ * The search itself is machine/test/test_race.c's, mbarriers are test_ops_mbarrier.c's. */
+#include "test/capture.h"
+#include "test/tap.h"
+
+/* first is thread 0, third thread 1, second thread 32, upper are those from there on; room is
+ * written and known to all. */
+#define HEAD                                                                                     \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t, s, z, d<4>; .reg .b64 p, x; " \
+             ".reg .pred first, second, third, upper, g; .shared .align 128 .b8 room[1024]; "    \
+             ".shared .align 8 .b64 bar;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "           \
+             "mov.u32 z, 0; mov.u32 d0, 0; mov.u32 s, room; mad.lo.u32 s, t, 16, s; "            \
+             "setp.lt.u32 g, t, 64; @g st.shared.v4.u32 [s], {z, z, z, z}; "                     \
+             "fence.proxy.async; bar.sync 7;\n"                                                  \
+             "setp.eq.u32 first, t, 0; setp.eq.u32 second, t, 32; setp.eq.u32 third, t, 1; "     \
+             "setp.ge.u32 upper, t, 32;\n"
+
+typedef struct Program {
+    const char *code;
+    bool right;
+} Program;
+
+#define WRITE "@first st.shared.u32 [room], z; "
+#define READ "@second ld.shared.u32 d0, [room]; "
+
+static const Program barriers[] = {
+    {WRITE READ, false},
+    {WRITE "bar.sync 0; " READ, true},
+    {WRITE "barrier.sync 3, 64; " READ, true},
+    {WRITE "bar.red.popc.u32 d1, 0, first; " READ, true},
+    {WRITE "@upper bar.sync 1, 64; @!upper bar.arrive 1, 64; " READ, true},
+    {WRITE "@!upper bar.sync 1, 64; @upper bar.arrive 1, 64; " READ, false},
+    {WRITE "bar.warp.sync -1; " READ, false},
+    /* lanes of one warp */
+    {WRITE "@third ld.shared.u32 d0, [room]; ", false},
+    {WRITE "bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ", true},
+    {WRITE "bar.sync 0; @third ld.shared.u32 d0, [room]; ", true},
+    {WRITE "vote.sync.ballot.b32 d1, first, -1; @third ld.shared.u32 d0, [room]; ", false},
+    /* who reads first; both read; both add */
+    {"@second ld.shared.u32 d0, [room+4]; " WRITE "@first st.shared.u32 [room+4], z; ", false},
+    {WRITE "bar.sync 0; @first ld.shared.u32 d0, [room]; " READ, true},
+    {WRITE "bar.sync 0; @first red.shared.add.u32 [room], 1; "
+           "@second atom.shared.add.u32 d0, [room], 1; ",
+     true},
+    {WRITE "bar.sync 0; @first red.shared.add.u32 [room], 1; " READ, false},
+    {WRITE "bar.sync 0; " READ "@first atom.shared.exch.b32 d0, [room], 1; ", false},
+};
+
+#define COPY "@first cp.async.ca.shared.global [room], [p], 4; "
+#define COMMIT "cp.async.commit_group; "
+#define OWN "@first ld.shared.u32 d0, [room]; "
+#define INIT "@first mbarrier.init.shared.b64 [bar], 32; bar.sync 0; "
+#define WAIT "WAIT: mbarrier.try_wait.parity.shared.b64 g, [bar], 0; @!g bra WAIT; "
+
+static const Program copies[] = {
+    {COPY COMMIT OWN, false},
+    {COPY COMMIT "cp.async.wait_group 0; " OWN, true},
+    {COPY COMMIT "cp.async.wait_group 1; " OWN, false},
+    {COPY COMMIT COMMIT "cp.async.wait_group 1; " OWN, true},
+    {COPY "cp.async.wait_all; " OWN, true},
+    {COPY "cp.async.wait_group 0; " OWN, false},
+    {COPY COMMIT "cp.async.wait_group 0; " READ, false},
+    {COPY COMMIT "cp.async.wait_group 0; bar.sync 0; " READ, true},
+    {COPY COMMIT "bar.sync 0; cp.async.wait_group 0; " READ, false},
+    {WRITE COPY COMMIT "cp.async.wait_group 0; ", true},
+    {"@second st.shared.u32 [room], z; " COPY COMMIT "cp.async.wait_group 0; ", false},
+    {"@second st.shared.u32 [room], z; bar.sync 0; " COPY COMMIT "cp.async.wait_group 0; ", true},
+    {"@second st.shared.u32 [room+4], z; " COPY COMMIT "cp.async.wait_group 0; ", true},
+    {INIT COPY
+     "@!upper cp.async.mbarrier.arrive.noinc.shared.b64 [bar]; @!upper bra END; " WAIT READ "END:",
+     true},
+    {INIT COPY "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT READ "END:",
+     false},
+    {INIT WRITE "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT READ "END:",
+     true},
+    {INIT WRITE "@!upper mbarrier.arrive_drop.shared.b64 x, [bar]; @!upper bra END; " WAIT READ
+                "END:",
+     true},
+    {INIT WRITE "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; "
+                "TEST: mbarrier.test_wait.parity.shared.b64 g, [bar], 0; @!g bra TEST; " READ
+                "END:",
+     true},
+};
+
+#define FILL "@first st.shared.v4.u32 [room], {z, z, z, z}; "
+#define FENCE "fence.proxy.async; "
+#define STORE "@first cp.async.bulk.global.shared::cta.bulk_group [p], [room], 16; "
+#define STORED "@first cp.async.bulk.commit_group; @first cp.async.bulk.wait_group.read 0; "
+#define BEGIN "@first mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster; "
+#define LOAD                                                                            \
+    "@first mbarrier.arrive.expect_tx.shared.b64 x, [bar], 16; "                        \
+    "@first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], " \
+    "[p], 16, [bar]; "
+
+static const Program bulk_copies[] = {
+    {FILL FENCE STORE STORED, true},
+    {FILL STORE STORED, false},
+    {FILL "fence.proxy.async.shared::cta; " STORE STORED, true},
+    {FILL "fence.proxy.async.global; " STORE STORED, false},
+    {FILL "fence.proxy.alias; " STORE STORED, false},
+    {FILL "fence.acq_rel.cta; " STORE STORED, false},
+    {FILL "membar.cta; " STORE STORED, false},
+    {FILL "fence.mbarrier_init.release.cluster; " STORE STORED, true},
+    {FILL FENCE STORE WRITE STORED, false},
+    {FILL FENCE STORE STORED WRITE, true},
+    {FILL FENCE STORE
+     "@first cp.async.bulk.commit_group; @first cp.async.bulk.wait_group.read 1; " WRITE
+     "@first cp.async.bulk.wait_group 0; ",
+     false},
+    {FILL FENCE STORE "@first cp.async.bulk.commit_group; @first cp.async.bulk.commit_group; "
+                      "@first cp.async.bulk.wait_group.read 1; " WRITE,
+     true},
+    {FILL FENCE STORE OWN STORED, true},
+    {"@second st.shared.v4.u32 [room], {z, z, z, z}; " FENCE STORE STORED, false},
+    {"@second st.shared.v4.u32 [room], {z, z, z, z}; " FENCE "bar.sync 0; " STORE STORED, true},
+    {"@second st.shared.v4.u32 [room], {z, z, z, z}; bar.sync 0; " FENCE STORE STORED, true},
+    {"@second st.shared.v4.u32 [room], {z, z, z, z}; bar.sync 0; " STORE STORED, false},
+    {BEGIN "bar.sync 0; " LOAD WAIT READ, true},
+    {BEGIN "bar.sync 0; " LOAD READ WAIT, false},
+    {BEGIN "bar.sync 0; " LOAD "@first ld.shared.u32 d0, [room+16]; " WAIT, true},
+    {BEGIN "bar.sync 0; " LOAD "@first ld.shared.u32 d0, [room+12]; " WAIT, false},
+    {BEGIN "bar.sync 0; @second st.shared.u32 [room], z; " LOAD WAIT, false},
+    {BEGIN "bar.sync 0; @second st.shared.u32 [room], z; " FENCE "bar.sync 0; " LOAD WAIT, true},
+};
+
+/* The sums and A are zeros, B is at room, its k 8 and up at room + 128. */
+#define PRODUCT                                                                                 \
+    ".reg .f32 f<4>; mov.f32 f0, 0f00000000; mov.f32 f1, f0; mov.f32 f2, f0; mov.f32 f3, f0; "  \
+    "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, " \
+    "f3}, {z, z, z, z}, 0x0000001000080040, 1, 1, 1, 0; "
+#define COMMITTED "wgmma.commit_group.sync.aligned; "
+#define ENDED(keep) "wgmma.wait_group.sync.aligned " #keep "; bar.sync 0; "
+
+static const Program products[] = {
+    {PRODUCT COMMITTED ENDED(0) WRITE, true},
+    {PRODUCT COMMITTED WRITE ENDED(0), false},
+    {PRODUCT COMMITTED "bar.sync 0; " WRITE ENDED(0), false},
+    {PRODUCT COMMITTED ENDED(1) WRITE ENDED(0), false},
+    {PRODUCT COMMITTED COMMITTED ENDED(1) WRITE, true},
+    {PRODUCT ENDED(0) WRITE COMMITTED ENDED(0), false},
+    {PRODUCT COMMITTED OWN ENDED(0), true},
+    {"@first st.shared.u32 [room+252], z; " PRODUCT COMMITTED ENDED(0), false},
+    {"@first st.shared.u32 [room+256], z; " PRODUCT COMMITTED ENDED(0), true},
+};
+
+static void check(const Program *program, uint32_t threads) {
+    static uint64_t data[64];
+    char text[3000], said[4000];
+    snprintf(text, sizeof text, "%s%s;\nret;\n}\n", HEAD, program->code);
+    const LaunchStatus status =
+        capture_run(STDERR_FILENO, text, threads, data, sizeof data, said, sizeof said);
+    if (!ok(program->right ? status == LAUNCH_OK
+                           : status == LAUNCH_FAULT &&
+                                 (strstr(said, "race") || strstr(said, "need a fence.proxy.async")),
+            "%s: %s", program->right ? "passes" : "a race", program->code))
+        printf("# %s\n", said);
+}
+
+#define CHECK(table, threads) \
+    for (size_t i = 0; i < sizeof(table) / sizeof *(table); i++) check(&(table)[i], threads)
+
+int main(void) {
+    setenv("SIM_RACE", "1", 1);
+    for (int late = 0; late < 2; late++) {
+        setenv("SIM_ASYNC", late ? "late" : "early", 1);
+        CHECK(barriers, 64);
+        CHECK(copies, 64);
+        CHECK(bulk_copies, 64);
+        CHECK(products, 128);
+    }
+    return done_testing();
+}
