@@ -222,7 +222,7 @@ static bool is_inside(const Operand *operand, unsigned bytes) {
 
 /* A parameter variable is a kernel's, or local memory that a call passes. */
 static Space parameter_space(const Operand *address, Space space) {
-    const bool named = address && address->kind == OPERAND_VARIABLE;
+    const bool named = address->kind == OPERAND_VARIABLE;
     if (space == SPACE_PARAM && named && !address->variable->is_kernel_parameter)
         return SPACE_LOCAL;
     return space;

@@ -5,7 +5,7 @@
 
 bool text_is(Text text, const char *name) {
     int i = 0;
-    while (i < text.length && name[i] && name[i] == text.at[i]) i++;
+    while (i < text.length && name[i] == text.at[i]) i++;
     return i == text.length && !name[i];
 }
 

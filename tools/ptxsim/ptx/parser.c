@@ -585,7 +585,7 @@ static void performance_directives(Parser *p) {
         Text name = word(p);
         uint64_t bits, product = 1;
         while (lexer_number(&p->lexer, &bits)) {
-            product = bits <= 1024 && product <= 1024 ? product * bits : UINT32_MAX;
+            product *= bits;
             if (!accept(p, ',')) break;
         }
         if (text_is(name, "maxntid") || text_is(name, "reqntid"))
