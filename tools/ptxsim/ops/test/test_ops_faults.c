@@ -26,7 +26,7 @@ typedef struct Misuse {
     const char *code, *where, *message;
 } Misuse;
 
-static void check(const Misuse *m) {
+static void check_after(const char *head, const Misuse *m) {
     char text[3000], said[4000], place[120], message[300];
     _Alignas(TENSORMAP_ALIGNMENT) uint64_t data[64] = {0};
     const uint64_t sizes[] = {64, 64}, strides[] = {256};
@@ -39,7 +39,7 @@ static void check(const Misuse *m) {
                                       .box = box,
                                       .steps = steps};
     tensormap_encode(data, &request);
-    snprintf(text, sizeof text, "%s%s;\nret;\n}\n", HEAD, m->code);
+    snprintf(text, sizeof text, "%s%s;\nret;\n}\n", head, m->code);
     snprintf(place, sizeof place, "  in kernel k, block (0, 0, 0), %s", m->where ? m->where : "");
     snprintf(message, sizeof message, "ptxsim: %s", m->where ? m->message : "");
     const LaunchStatus status =
@@ -49,6 +49,8 @@ static void check(const Misuse *m) {
                  : status == LAUNCH_OK;
     if (!ok(good, "%s: %s", m->code, m->where ? m->message : "right")) printf("# %s\n", said);
 }
+
+static void check(const Misuse *m) { check_after(HEAD, m); }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
@@ -229,6 +231,29 @@ static const Misuse groups[] = {
      "0xc07\n"},
 };
 
+/* ---- The first place of the register file ---------------------------------------------------- */
+
+/* Where there is no constant of 64 bits, it holds the first one of 32, which is a. An operand there
+ * is none that is missing. */
+#define BARE_HEAD                                                                               \
+    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 a; .reg .b64 q, x; .reg .pred " \
+             "g; .shared .align 128 .b8 room[2048]; .shared .align 8 .b64 bar;\n"
+
+static const Misuse first_places[] = {
+    {1, "mov.u32 a, 33; bar.sync 1, 33", WARP0, "barrier 1 of 33 threads: not a multiple of 32\n"},
+    {1, "mov.u32 a, 33; bar.red.or.pred g, 1, 33, g", WARP0,
+     "barrier 1 of 33 threads: not a multiple of 32\n"},
+    {1,
+     "mov.u32 a, 2; mbarrier.init.shared.b64 [bar], 2; mbarrier.arrive.shared.b64 x, [bar]; "
+     "mbarrier.test_wait.parity.shared.b64 g, [bar], 0; @g trap",
+     NULL, NULL},
+    {1, "mov.u32 a, 0; cvt.u64.u32 q, a; cp.async.cg.shared.global [room], [q], 16, 0", NULL, NULL},
+    {1,
+     "mov.u32 a, bar; cvt.u64.u32 q, 0; cp.async.bulk.shared::cluster.global.mbarrier::"
+     "complete_tx::bytes [room], [q], 16, [bar]",
+     "warp 0, lane 0: thread (0, 0, 0)\n", "load out of bounds: 16 bytes at 0x0, "},
+};
+
 #define CHECK(table) \
     for (size_t i = 0; i < sizeof(table) / sizeof *(table); i++) check(&(table)[i])
 
@@ -242,5 +267,7 @@ int main(void) {
         CHECK(products);
     }
     CHECK(groups);
+    for (size_t i = 0; i < sizeof first_places / sizeof *first_places; i++)
+        check_after(BARE_HEAD, &first_places[i]);
     return done_testing();
 }
