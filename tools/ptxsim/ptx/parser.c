@@ -696,7 +696,6 @@ PtxModule *ptx_parse(const char *text, size_t length, char *error, size_t error_
     } else {
         char *copy = arena_alloc(&module->arena, length + 1);
         memcpy(copy, text, length);
-        module->text = copy;
         *p = (Parser){.lexer = {.at = copy, .end = copy + length, .line = 1}, .module = module};
         p->error = error;
         p->error_size = error_size;

@@ -130,7 +130,6 @@ typedef struct PtxFunction {
 
 typedef struct PtxModule {
     Arena arena;
-    const char *text;
     PtxFunction *function;
     int functions;
     Variable **variable; /* of the module: global, const, shared */

@@ -137,6 +137,24 @@ static void test_copy_arrival(const char *order) {
     }
 }
 
+/* In the early order they have arrived at once, in the late one when somebody waits for them. */
+static void test_copy_arrived(const char *order) {
+    static const char body[] =
+        "setp.ne.u32 g, t, 0; @g bra READY; mbarrier.init.shared.b64 [bar], 32;\n"
+        "READY: bar.sync 0; mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p; "
+        "cp.async.cg.shared.global [s], [q], 16; "
+        "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+        "mbarrier.test_wait.parity.shared.b64 h, [bar], 0; selp.b32 d, 1, 0, h;\n"
+        "WAIT: mbarrier.try_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT; "
+        "st.global.u32 [q], d; ret;\n}\n";
+    uint32_t data[WARP][4] = {{0}};
+    char text[3000];
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    const PtxRun run = run_ptx(text, WARP, data, sizeof data);
+    ok(run.status == LAUNCH_OK && data[5][0] == (strncmp(order, "early", 5) == 0),
+       "%s: whether copies have arrived before anybody waits %s", order, run.error);
+}
+
 /* ---- mbarrier -------------------------------------------------------------------------------- */
 
 /* One thread goes through two phases and a half. '?' after a test adds its answer to d as a bit. */
@@ -421,6 +439,7 @@ int main(void) {
     each_order(test_copies);
     each_order(test_groups);
     each_order(test_copy_arrival);
+    each_order(test_copy_arrived);
     each_order(test_phases);
     each_order(test_hand_over);
     each_order(test_bulk);

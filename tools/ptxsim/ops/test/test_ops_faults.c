@@ -239,7 +239,17 @@ static const Misuse groups[] = {
     PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 a; .reg .b64 q, x; .reg .pred " \
              "g; .shared .align 128 .b8 room[2048]; .shared .align 8 .b64 bar;\n"
 
+#define STILL_33 WARP0, "barrier 1 of 33 threads: not a multiple of 32\n"
 static const Misuse first_places[] = {
+    /* nor does a result that is missing go to the place before it */
+    {32, "mov.u32 a, 33; match.all.sync.b32 a, 5, -1; bar.sync 1, 33", STILL_33},
+    {32, "mov.u32 a, 33; match.all.sync.b32 a, %laneid, -1; bar.sync 1, 33", STILL_33},
+    {32, "mov.u32 a, 33; setp.eq.u32 g, a, a; bar.sync 1, 33", STILL_33},
+    {32, "mov.u32 a, 33; shfl.sync.bfly.b32 a, a, 1, 31, -1; bar.sync 1, 33", STILL_33},
+    {32, "mov.u32 a, 33; shfl.sync.up.b32 a, a, 1, 0, -1; bar.sync 1, 33", STILL_33},
+    {1, "mov.u32 a, 33; mbarrier.init.shared.b64 [bar], 1; bar.sync 1, 33", STILL_33},
+    {1, "mov.u32 a, 33; st.shared.u32 [room], a; red.shared.add.u32 [room], 1; bar.sync 1, 33",
+     STILL_33},
     {1, "mov.u32 a, 33; bar.sync 1, 33", WARP0, "barrier 1 of 33 threads: not a multiple of 32\n"},
     {1, "mov.u32 a, 33; bar.red.or.pred g, 1, 33, g", WARP0,
      "barrier 1 of 33 threads: not a multiple of 32\n"},

@@ -43,20 +43,21 @@ static uint32_t fragment(int m, int l, bool transposed) {
 }
 
 /* Lanes whose addresses do not count get one far outside. */
-static const char moves_text[] =
-    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q; .reg .b32 t, s, a, i, v<4>; "
-             ".reg .pred g; .shared .align 16 .b8 room[512];\n"
-             "ld.param.u64 p, [data]; mov.u32 t, %%tid.x; mov.u32 s, room; mad.lo.u32 a, t, 16, s; "
-             "mad.wide.u32 q, t, 16, p; ld.global.v4.u32 {v0, v1, v2, v3}, [q]; "
-             "st.shared.v4.u32 [a], {v0, v1, v2, v3}; bar.sync 0;\n"
-             "mad.lo.u32 i, t, 5, 3; and.b32 i, i, 31; mad.lo.u32 a, i, 16, s; "
-             "setp.ge.u32 g, t, %d; @g mov.u32 a, 0x7ffffff0;\n"
-             "mad.wide.u32 q, t, 4, p; ld.global.u32 v0, [q+512]; ld.global.u32 v1, [q+640]; "
-             "ld.global.u32 v2, [q+768]; ld.global.u32 v3, [q+896];\n%s;\n"
-             "st.global.u32 [q+512], v0; st.global.u32 [q+640], v1; st.global.u32 [q+768], v2; "
-             "st.global.u32 [q+896], v3; bar.sync 0; mad.lo.u32 a, t, 16, s; "
-             "ld.shared.v4.u32 {v0, v1, v2, v3}, [a]; mad.wide.u32 q, t, 16, p; "
-             "st.global.v4.u32 [q], {v0, v1, v2, v3}; ret;\n}\n";
+static const char moves_text[] = PTX_HEAD
+    ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q; .reg .b32 t, s, a, i, n, v<4>; "
+    ".reg .pred g; .shared .align 16 .b8 room[512];\n"
+    "ld.param.u64 p, [data]; mov.u32 t, %%tid.x; mov.u32 s, room; mad.lo.u32 a, t, 16, s; "
+    "mad.wide.u32 q, t, 16, p; ld.global.v4.u32 {v0, v1, v2, v3}, [q]; "
+    "st.shared.v4.u32 [a], {v0, v1, v2, v3}; bar.sync 0;\n"
+    "mad.lo.u32 i, t, 5, 3; and.b32 i, i, 31; mad.lo.u32 a, i, 16, s; "
+    "setp.ge.u32 g, t, %d; @g mov.u32 a, 0x7ffffff0;\n"
+    "mad.wide.u32 q, t, 4, p; ld.global.u32 v0, [q+512]; ld.global.u32 v1, [q+640]; "
+    "ld.global.u32 v2, [q+768]; ld.global.u32 v3, [q+896]; mov.u32 n, 0;\n"
+    "AGAIN: %s; add.u32 n, n, 1; setp.lt.u32 g, n, 3; @g bra AGAIN;\n"
+    "st.global.u32 [q+512], v0; st.global.u32 [q+640], v1; st.global.u32 [q+768], v2; "
+    "st.global.u32 [q+896], v3; bar.sync 0; mad.lo.u32 a, t, 16, s; "
+    "ld.shared.v4.u32 {v0, v1, v2, v3}, [a]; mad.wide.u32 q, t, 16, p; "
+    "st.global.v4.u32 [q], {v0, v1, v2, v3}; ret;\n}\n";
 
 static PtxRun run_moves(const char *instruction, int count, Moves *moves) {
     char text[3000];

@@ -54,7 +54,7 @@ static void passes(unsigned at, unsigned thread, const char *what) {
 
 /* ---- Tiles that were never written ----------------------------------------------------------- */
 
-enum { ROOM_AT = 1024, ROOM = 200 * 1024, MOST_SUMS = 16 };
+enum { ROOM_AT = 1024, ROOM = 200 * 1024, MOST_SUMS = 128 };
 
 /* B: its matrix descriptor's fields in units of 16 bytes, its columns, and whether it is
  * transposed. */
@@ -96,7 +96,8 @@ static char *put_product(char *at, const Tile *t) {
 /* All of shared memory is written but the chunk at `hole`; then come the products. */
 static LaunchStatus multiply(const Tile *first, const Tile *second, uint32_t hole, char *said,
                              size_t size) {
-    char text[4000], *at = text;
+    static char text[20000];
+    char *at = text;
     const LaunchShape shape = {{1, 1, 1}, {128, 1, 1}, ROOM, false};
     at += sprintf(at,
                   PTX_HEAD ".extern .shared .align 1024 .b8 room[];\n"
@@ -140,6 +141,10 @@ static void test_never_written(void) {
         {{64, 8, 16, 0, 24, 0}, {64, 8, 16, 0, 32, 0}},
         {{64, 24, 16, 1, 8, 0}, {64, 24, 16, 1, 8, 1}},
         {{64, 24, 64, 1, 32, 1}, {64, 24, 64, 1, 32, 0}},
+        {{64, 24, 64, 1, 256, 1}, {64, 24, 64, 1, 256, 0}},
+        {{64, 16, 0x400, 0, 16, 0}, {64, 16, 0x400, 3, 16, 0}},
+        {{64, 0x400, 16, 0, 16, 0}, {64, 0x400, 17, 0, 16, 0}},
+        {{0x400, 8, 16, 0, 8, 0}, {0x400, 9, 16, 0, 8, 0}},
     };
     for (size_t i = 0; i < 2 * sizeof pairs / sizeof *pairs; i++) {
         char said[2000], expected[100];

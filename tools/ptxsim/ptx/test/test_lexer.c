@@ -111,6 +111,9 @@ static void test_words(void) {
     ok(lexer_accept(&lexer, ',') && text_is(lexer_word(&lexer, ""), "_"), "a line below is one");
     ok(lexer_word(&lexer, "").length == 0 && !lexer_accept(&lexer, 0) && !lexer_peek(&lexer),
        "and then there is nothing");
+    end[-3] = 'a', end[-2] = 0, end[-1] = 'b';
+    lexer = (Lexer){.at = end - 3, .end = end, .line = 1};
+    ok(lexer_word(&lexer, "").length == 1 && lexer_word(&lexer, ":").length == 0, "a zero is none");
     const Text a = {"abc", 3}, b = {"abd", 3}, c = {"ab", 2}, none = {"", 0};
     ok(text_is(a, "abc") && !text_is(a, "ab") && !text_is(a, "abcd") && !text_is(a, "abd") &&
            text_is(none, "") && !text_is(none, "a") && !text_is(c, "abc"),
