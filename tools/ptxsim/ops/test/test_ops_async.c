@@ -137,13 +137,14 @@ static void test_copy_arrival(const char *order) {
     }
 }
 
-/* In the early order they have arrived at once, in the late one when somebody waits for them. */
+/* In the early order they have arrived at once, in the late one when somebody waits for the
+ * mbarrier, not for the copies. */
 static void test_copy_arrived(const char *order) {
     static const char body[] =
         "setp.ne.u32 g, t, 0; @g bra READY; mbarrier.init.shared.b64 [bar], 32;\n"
         "READY: bar.sync 0; mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p; "
         "cp.async.cg.shared.global [s], [q], 16; "
-        "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+        "cp.async.mbarrier.arrive.noinc.shared.b64 [bar]; cp.async.wait_all;\n"
         "mbarrier.test_wait.parity.shared.b64 h, [bar], 0; selp.b32 d, 1, 0, h;\n"
         "WAIT: mbarrier.try_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT; "
         "st.global.u32 [q], d; ret;\n}\n";
