@@ -130,7 +130,6 @@ bool decode_call(Decoder *d) {
     if (!opcode_is(d, "call")) return false;
     take(d, "uni");
     const bool has_result = d->in->operands == 3;
-    if (d->in->operands < 2) return false;
     const Text name = d->in->operand[has_result].name;
     const Operand *arguments = &d->in->operand[d->in->operands - 1];
     d->next = d->in->operands;

@@ -264,7 +264,7 @@ static void use_combination(Decoder *d) {
         use_predicate(d, &d->op->negated);
 }
 
-static bool has_second(const Decoder *d) { return d->in->operands > 1 && d->in->operand[1].second; }
+static bool has_second(const Decoder *d) { return d->in->operand[1].second; }
 
 static bool decode_setp(Decoder *d) {
     Type type;

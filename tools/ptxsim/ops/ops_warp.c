@@ -187,7 +187,7 @@ static bool decode_match(Decoder *d) {
     d->op->width = take(d, "b64") ? 8 : 4;
     if (d->op->width == 4 && !take(d, "b32")) return false;
     define(d, 4);
-    if (d->in->operands > 1 && d->in->operand[1].second)
+    if (d->in->operand[1].second)
         define(d, PREDICATE_BYTES);
     else
         absent(d, true);

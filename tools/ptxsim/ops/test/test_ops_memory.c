@@ -273,16 +273,18 @@ static void test_spaces(void) {
                 {LOCAL_ROOM "cvta.local.u64 q, q; ", 4}};
     for (int i = 0; i < 3; i++) {
         char text[700];
-        uint64_t data[5] = {0};
+        uint32_t data[32] = {0}, wrong = 0;
         snprintf(text, sizeof text,
                  PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 d, w, z; "
                           ".reg .pred g, h, l; ld.param.u64 p, [data]; %s"
                           "isspacep.global g, q; isspacep.shared h, q; isspacep.local l, q; "
                           "selp.b32 d, 1, 0, g; selp.b32 w, 2, 0, h; or.b32 d, d, w; "
-                          "selp.b32 w, 4, 0, l; or.b32 d, d, w; st.global.u32 [p], d; ret;\n}\n",
+                          "selp.b32 w, 4, 0, l; or.b32 d, d, w; mov.u32 z, %%tid.x; "
+                          "mad.wide.u32 p, z, 4, p; st.global.u32 [p], d; ret;\n}\n",
                  rows[i].address);
         run_ptx(text, 32, data, sizeof data);
-        is_int((long long)(uint32_t)data[0], (long long)rows[i].spaces, "isspacep");
+        for (int l = 0; l < 32; l++) wrong += data[l] != rows[i].spaces;
+        is_int(wrong, 0, "isspacep");
     }
 }
 
