@@ -294,6 +294,8 @@ static const char *const moves[] = {
     "st.global.v2.u32 [p], a",
     "st.global.u32 [p], q, a",
     "st.param.u64 [data], p",
+    "ld.param.pred g, [data]",
+    "st.global.pred [p], g",
     "ld.param.b128 x, [block]",
     "ld.param.b128 x, [data]",
     "isspacep.shared g, a",
