@@ -359,6 +359,7 @@ static const char *const matrices[] = {
     "mma.sync.m16n8k8.row.col.f32.f16.f16.f32 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
     "mma.aligned.m16n8k8.row.col.f32.f16.f16.f32 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
     "mma.sync.aligned.row.col.f32.f16.f16.f32 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
+    "mma.sync.aligned.row.col.f32.f16.f16.f32 {a, b, c, d}, {}, {}, {a, b, c, d}",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.tf32.f32 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
     "mma.sync.aligned.m16n8k8.row.col.f32.bf16.f16.f32 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",

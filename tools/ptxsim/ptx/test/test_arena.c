@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
+#include "test/stub.h"
 #include "test/tap.h"
 
 enum { PIECES = 3000 };
@@ -52,8 +54,26 @@ static void test_arrays(void) {
     arena_free(&arena);
 }
 
+/* The program ends, and says why. */
+static void test_no_memory(void) {
+    int status = 0;
+    const Capture capture = begin_capture(STDERR_FILENO);
+    const pid_t child = fork();
+    if (child == 0) {
+        Arena arena = {0};
+        arena_alloc(&arena, SIZE_MAX / 4);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    char *said = end_capture(&capture);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 1 && strstr(said, "out of host memory"),
+       "what no host has ends the program");
+    free(said);
+}
+
 int main(void) {
     test_pieces();
     test_arrays();
+    test_no_memory();
     return done_testing();
 }
