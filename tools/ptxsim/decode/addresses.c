@@ -32,7 +32,7 @@ void find_addresses(Kernel *kernel) {
     if (!last) abort();
     for (int i = 0, piece = 0; i < kernel->ops; i++) {
         Op *op = &kernel->op[i];
-        if (op->joins || (i > 0 && !kernel->op[i - 1].straight)) piece = i;
+        if (op->joins || !op->straight) piece = i;
         op->repeats = -1;
         if (is_access(op)) {
             int *before = &last[address_of(op)];

@@ -32,7 +32,7 @@ static void write_result(Warp *warp, const NamedBarrier *barrier) {
 
 void barrier_check(Block *block, uint32_t id) {
     NamedBarrier *barrier = &block->barrier[id];
-    if (!barrier->arrived || barrier->arrived < barrier_threads(block, barrier->expected)) return;
+    if (barrier->arrived < barrier_threads(block, barrier->expected)) return;
     if (block->race) race_barrier_release(block->race, id, barrier->waiting);
     if (block->record) observe_barrier_release(block->record, id, barrier->waiting);
     for (int i = 0; i < block->warps; i++) {

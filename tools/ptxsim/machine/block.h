@@ -16,7 +16,7 @@
 
 enum {
     MAX_WARPS = 32,
-    MAX_DIVERGENCE = 64, /* frames of a warp's stack */
+    MAX_DIVERGENCE = 63, /* frames of a warp's stack: 32 lanes apart, and 31 places to meet */
     NAMED_BARRIERS = 16,
     SHARED_PATTERNS = 8,
 };

@@ -11,15 +11,13 @@ static void load_top(Warp *warp) {
 }
 
 void simt_reconverge(Warp *warp) {
-    while (warp->depth > 0 && warp->stack[warp->depth].reconverge == warp->pc) {
+    while (warp->stack[warp->depth].reconverge == warp->pc) { /* -1 in the lowest frame */
         warp->depth--;
         load_top(warp);
     }
 }
 
 static void push_frame(Warp *warp, int pc, int reconverge, uint32_t mask) {
-    if (pc == reconverge) return; /* these lanes only wait for the others */
-    if (warp->depth + 1 == MAX_DIVERGENCE) fault(warp, -1, "branches diverge too deep");
     warp->stack[++warp->depth] = (Frame){pc, reconverge, mask};
 }
 
@@ -28,16 +26,9 @@ static void count_divergence(Warp *warp, const Op *op) {
     if (warp->block->record) observe_divergence(warp->block->record, warp);
 }
 
-/* The lanes of the top frame are about to part. It becomes what goes on after they have met, unless
- * the frame below it already does that (a loop that lanes leave one after another). */
+/* The lanes of the top frame are about to part. It becomes what goes on after they have met. */
 static void await_reconvergence(Warp *warp, int reconverge) {
-    Frame *top = &warp->stack[warp->depth];
-    if (warp->depth > 0 && top->reconverge == reconverge) {
-        warp->depth--;
-    } else {
-        top->pc = reconverge;
-        top->mask = warp->active;
-    }
+    warp->stack[warp->depth].pc = reconverge;
 }
 
 void run_branch(Warp *warp, const Op *op) {

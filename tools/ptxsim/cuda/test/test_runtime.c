@@ -2,8 +2,6 @@
  * what nvcc's stubs register. Catches: an error under another name, one that is forgotten or stays,
  * a copy from where nothing is, a limit that is off by one, a kernel or variable of another
  * program, a program that is gone and still found. */
-#include <cuda.h>
-
 #include "cuda/registry.h"
 #include "test/stub.h"
 
@@ -450,20 +448,6 @@ static void test_programs(void **handle) {
     is_int(modules(), 0, "nothing is left");
 }
 
-static void test_entry_point(void) {
-    void *function = &table;
-    enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
-    is_error(cudaGetDriverEntryPointByVersion("cuInit", &function, 12000, 0, &status),
-             cudaErrorSymbolNotFound, "a function of the driver that it has not");
-    ok(!function && status == cudaDriverEntryPointSymbolNotFound, "is nowhere");
-    is_error(
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, 0, &status),
-        cudaSuccess, "the one that it has");
-    ok(function && status == cudaDriverEntryPointSuccess, "is found");
-    is_error(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, 0, NULL),
-             cudaSuccess, "also where nobody asks for the status");
-}
-
 int main(void) {
     static Fatbin fatbin;
     void **handle = register_ptx(&fatbin, ptx);
@@ -482,7 +466,6 @@ int main(void) {
     test_stubs();
     test_variables();
     test_programs(handle);
-    test_entry_point();
     cudaFree(out);
     return done_testing();
 }

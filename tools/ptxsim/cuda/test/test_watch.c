@@ -1,5 +1,6 @@
 /* What a launch is watched for (common/device/simulator.h). Catches: a function that waits or
  * allocates and is not noted, one that a launch may call and is, a note that stays. */
+#include "cuda/watch.h"
 #include "device/simulator.h"
 #include "test/tap.h"
 
@@ -107,7 +108,20 @@ static bool refused_is(int which) {
     return cudaGetLastError() == (which < 3 ? cudaErrorLaunchOutOfResources : cudaSuccess);
 }
 
+static void test_launching(void) {
+    ok(!watching_launch(), "nobody launches");
+    simulator_watch();
+    ok(watching_launch(), "who is watched does");
+    simulator_unwatch();
+    ok(!watching_launch(), "until it is over");
+    simulator_rehearse(0);
+    ok(watching_launch(), "and so does who rehearses");
+    simulator_rehearsed();
+    ok(!watching_launch(), "until that is over");
+}
+
 int main(void) {
+    test_launching();
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
         ok(strcmp(noted(forbidden[i].call), forbidden[i].name) == 0, "%s", forbidden[i].name);
     creates_stream();

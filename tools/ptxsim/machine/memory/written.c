@@ -3,10 +3,8 @@
 enum { LANES = 32 };
 
 unsigned written_bytes(const uint8_t *mark, unsigned bytes) {
-    unsigned written = 0;
-    while (written + 8 <= bytes && written_piece(mark + written, 8)) written += 8;
-    while (written < bytes && mark[written]) written++;
-    return written;
+    const uint8_t *missing = memchr(mark, 0, bytes);
+    return missing ? (unsigned)(missing - mark) : bytes;
 }
 
 typedef unsigned __int128 u128;

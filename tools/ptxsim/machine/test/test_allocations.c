@@ -85,6 +85,11 @@ static void test_marks(void) {
     memory_clear_marks();
     count(0, 0, "forgotten");
     ok(!memory_is_marked(a->loaded, a, at), "all of them");
+    ok(!memory_stored(at) && !memory_stored(16), "nothing is stored");
+    memory_mark(a->loaded, a, at);
+    memory_mark(b->stored, b, other + 63);
+    ok(!memory_stored(at), "what is loaded is not");
+    ok(memory_stored(other) && memory_stored(other + 63), "what is in the same allocation is");
     memory_release(one);
     memory_release(two);
 }

@@ -167,6 +167,21 @@ static void test_random_wide(void) {
     }
 }
 
+/* Some lanes at one place, or in a row from the first or from the middle of a word. */
+static void test_partial(unsigned bytes) {
+    static const uint32_t masks[] = {0, 1, 0x80000000, 0xff, 0xff00ff, 0xffff0000, 0x7fffffff, ~0u};
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
+        for (unsigned step = 0; step <= bytes; step += bytes) {
+            uint32_t address[32];
+            for (uint32_t l = 0; l < 32; l++) address[l] = 1024 + bytes + l * step;
+            const Units units = shared_wavefronts(address, masks[i], bytes);
+            wrong += units.actual != slow_wavefronts(address, masks[i], bytes) ||
+                     (units.ideal == 0) != (masks[i] == 0) || units.ideal > units.actual;
+        }
+    ok(wrong == 0, "%u bytes, some lanes at one place and in a row (%u wrong)", bytes, wrong);
+}
+
 static void test_random(void) {
     uint32_t seed = 1, bad = 0, bad_order = 0, bad_sectors = 0;
     for (int i = 0; i < 20000; i++) {
@@ -283,6 +298,7 @@ int main(void) {
     test_broadcasts();
     test_tiles();
     test_masks();
+    for (unsigned bytes = 1; bytes <= 16; bytes *= 2) test_partial(bytes);
     test_random();
     test_random_wide();
     test_placement();

@@ -63,6 +63,7 @@ int main(void) {
     test_number("cvt.u64.u32 w, a", 4294967295, false);
     test_number("@last mul.wide.s32 w, a, 2", -101, false);
     test_number("@!last cvt.s64.s32 w, a", 101, true);
+    test_number("sub.u32 a, 101, a; @last cvt.s64.s32 w, a", 101, true);
     setenv("SIM_INDEX", "0", 1);
     test_number("cvt.u64.u32 w, a", 4294967295, true);
     return done_testing();

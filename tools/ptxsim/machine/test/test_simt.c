@@ -83,6 +83,29 @@ static const char switch_text[] =
          "THIRTY: add.u32 r1, r1, 30;\n"
          "MEET: add.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
 
+/* Lanes from 8 on go on behind the branch, the others to where their numbers say. */
+static uint32_t guarded_switch(uint32_t tid, uint32_t value) {
+    static const uint32_t add[] = {10, 20, 30, 20};
+    return value + (tid < 8 ? add[tid & 3] : 7) + 1;
+}
+
+static const char guarded_switch_text[] =
+    HEAD "and.b32 r2, r0, 3;\nsetp.lt.u32 p, r0, 8;\n"
+         "TABLE: .branchtargets TEN, TWENTY, THIRTY, TWENTY;\n"
+         "@p brx.idx r2, TABLE;\nadd.u32 r1, r1, 7;\nbra MEET;\n"
+         "TEN: add.u32 r1, r1, 10;\nbra MEET;\n"
+         "TWENTY: add.u32 r1, r1, 20;\nbra MEET;\n"
+         "THIRTY: add.u32 r1, r1, 30;\n"
+         "MEET: bar.sync 0;\nadd.u32 r1, r1, 1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+/* All lanes of a warp go the same way, the two warps different ones. */
+static uint32_t same_way(uint32_t tid, uint32_t value) { return value + (tid < 32 ? 10 : 20); }
+
+static const char same_way_text[] =
+    HEAD "shr.u32 r2, r0, 5;\nTABLE: .branchtargets TEN, TWENTY;\nbrx.idx r2, TABLE;\n"
+         "TEN: add.u32 r1, r1, 10;\nbra MEET;\nTWENTY: add.u32 r1, r1, 20;\n"
+         "MEET: st.global.u32 [rd1], r1;\nret;\n}\n";
+
 /* Odd lanes write only some of their registers under a guard; the others keep their values. */
 static uint32_t guarded(uint32_t tid, uint32_t value) { return tid & 1 ? value + 2 * tid : value; }
 
@@ -101,12 +124,60 @@ static const char apart_text[] =
          "FIVE: atom.global.add.u32 r4, [rd1], 5;\nexit;\n"
          "NINE: atom.global.add.u32 r4, [rd1], 9;\nexit;\n}\n";
 
+/* One lane after the other parts from the rest and waits, from 31 down to 1; then they meet one by
+ * one, the last first. */
+static uint32_t ladder(uint32_t tid, uint32_t value) { return value + 32 - tid % 32; }
+
+static void write_ladder(char *text, size_t size) {
+    size_t n = (size_t)snprintf(text, size, "%sand.b32 r2, r0, 31;\n", HEAD);
+    for (int i = 0; i < 31; i++)
+        n += (size_t)snprintf(text + n, size - n,
+                              "setp.eq.u32 p, r2, %d;\n@!p bra MORE%d;\nadd.u32 r1, r1, 1;\n"
+                              "bra MEET%d;\nMORE%d:\n",
+                              31 - i, i, i, i);
+    n += (size_t)snprintf(text + n, size - n, "add.u32 r1, r1, 1;\n");
+    for (int i = 30; i >= 0; i--)
+        n += (size_t)snprintf(text + n, size - n, "add.u32 r1, r1, 1;\nMEET%d:\n", i);
+    snprintf(text + n, size - n, "bar.sync 0;\nst.global.u32 [rd1], r1;\nret;\n}\n");
+}
+
+/* Of a whole warp that parts in two and meets, every operation but those of one side is executed
+ * once, and a barrier behind it finds all lanes. */
+static void test_meeting(void) {
+    static const char either[] = HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra MEET;\n"
+                                      "add.u32 r1, r1, 1;\nMEET: bar.sync 0;\nret;\n}\n";
+    static const char both[] = HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra ELSE;\n"
+                                    "add.u32 r1, r1, 1;\nbra MEET;\nELSE: add.u32 r1, r1, 2;\n"
+                                    "MEET: bar.sync 0;\nret;\n}\n";
+    static const char loop[] = HEAD "mov.u32 r2, r0;\nAGAIN: add.u32 r1, r1, 1;\n"
+                                    "sub.u32 r2, r2, 1;\nsetp.lt.s32 p, r2, 0;\n@!p bra AGAIN;\n"
+                                    "bar.sync 0;\nret;\n}\n";
+    PtxRun result = run(either);
+    ok(result.status == LAUNCH_OK && result.executions == 2 * 10, "one side: %d operations",
+       (int)result.executions);
+    result = run(both);
+    ok(result.status == LAUNCH_OK && result.executions == 2 * 12, "two sides: %d operations",
+       (int)result.executions);
+    result = run(loop);
+    ok(result.status == LAUNCH_OK && result.executions == 2 * 7 + 4 * (32 + 64),
+       "a loop that is left lane by lane: %d operations", (int)result.executions);
+    ok(result.divergent == 31 + 31, "each time but the last they part");
+}
+
 static void test_branches(void) {
+    static char ladder_text[8000];
+    write_ladder(ladder_text, sizeof ladder_text);
+    check("one lane after another parts from the rest", ladder_text, ladder);
+    is_int((long long)run(ladder_text).divergent, 2 * 31, "each time");
     check("nested branches meet again", nested_text, nested);
     check("lanes leave a loop one after another", collatz_text, collatz);
     check("lanes that return early are out, the others go on", early_text, early);
     check("lanes that part for good", apart_text, apart);
     check("an indexed branch", switch_text, switched);
+    check("an indexed branch of some lanes", guarded_switch_text, guarded_switch);
+    is_int((long long)run(guarded_switch_text).divergent, 1, "diverges in the warp that has both");
+    check("an indexed branch of whole warps", same_way_text, same_way);
+    is_int((long long)run(same_way_text).divergent, 0, "does not diverge");
     check("a guard keeps the registers of the other lanes", guarded_text, guarded);
     is_int((long long)run(nested_text).divergent, 4, "two divergent branches in each of two warps");
     is_int((long long)run(switch_text).divergent, 2,
@@ -223,6 +294,7 @@ static void test_refusals(void) {
 }
 
 int main(void) {
+    test_meeting();
     test_branches();
     test_calls();
     test_memory();
