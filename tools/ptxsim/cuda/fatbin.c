@@ -89,20 +89,20 @@ FatbinStatus fatbin_find_ptx(const void *data, size_t size, FatbinPtx *ptx) {
     if (header > size || rest > size - header) return FATBIN_TRUNCATED;
 
     FatbinPtx best = {NULL, 0, -1};
-    bool compressed = false;
+    bool any = false; /* PTX of any kind */
     at += header;
     for (size_t left = (size_t)rest; left > 0;) {
         Entry entry;
         size_t total;
         status = read_entry(at, left, &entry, &total);
         if (status != FATBIN_OK) return status;
-        if (entry.kind == ENTRY_PTX && entry.compressed) compressed = true;
+        any |= entry.kind == ENTRY_PTX;
         if (entry.kind == ENTRY_PTX && !entry.compressed && entry.architecture > best.architecture)
             best = (FatbinPtx){(const char *)entry.payload, entry.length, entry.architecture};
         at += total;
         left -= total;
     }
-    if (!best.text) return compressed ? FATBIN_COMPRESSED : FATBIN_NO_PTX;
+    if (!best.text) return any ? FATBIN_COMPRESSED : FATBIN_NO_PTX;
     while (best.length > 0 && best.text[best.length - 1] == '\0') best.length--;
     *ptx = best;
     return FATBIN_OK;

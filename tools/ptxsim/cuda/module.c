@@ -164,8 +164,9 @@ Kernel *module_kernel(Module *module, const char *name, char *error, size_t erro
             k->ptx = module->ptx;
             if (build_kernel(k, function, error, error_size)) return k;
             module->broken[i] = strdup(error);
+            if (!module->broken[i]) abort();
         }
-        snprintf(error, error_size, "%s", module->broken[i] ? module->broken[i] : "out of memory");
+        snprintf(error, error_size, "%s", module->broken[i]);
         return NULL;
     }
     snprintf(error, error_size, "the PTX has no kernel %s", name);

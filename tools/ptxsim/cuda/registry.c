@@ -38,17 +38,24 @@ static void *new_entry(size_t bytes) {
     return entry;
 }
 
+static char *copy_name(const char *name) {
+    char *copy = strdup(name);
+    if (!copy) abort();
+    return copy;
+}
+
 /* ---- Modules --------------------------------------------------------------------------------- */
 
 static Module *load(Program *program) {
     char error[ERROR_BYTES];
+    const char *why = error;
     if (program->module || program->failed) return program->module;
     if (program->status == FATBIN_OK)
         program->module = module_load(program->ptx.text, program->ptx.length, error, sizeof error);
     else
-        snprintf(error, sizeof error, "%s", fatbin_message(program->status));
+        why = fatbin_message(program->status);
     if (!program->module) {
-        fprintf(stderr, "ptxsim: %s\n", error);
+        fprintf(stderr, "ptxsim: %s\n", why);
         program->failed = true;
         return NULL;
     }
@@ -138,7 +145,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
     (void)device, (void)thread_limit, (void)thread, (void)block;
     (void)block_size, (void)grid_size, (void)warp_size;
     *function = (Function){.host = host, .program = (Program *)handle, .next = registry.functions};
-    function->name = strdup(name);
+    function->name = copy_name(name);
     function->dynamic_limit = DEFAULT_DYNAMIC_SHARED;
     registry.functions = function;
 }
@@ -147,7 +154,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
                        size_t bytes, int constant, int global) {
     HostVariable *variable = new_entry(sizeof *variable);
     (void)device, (void)ext, (void)bytes, (void)constant, (void)global;
-    *variable = (HostVariable){host, strdup(name), (Program *)handle, registry.variables};
+    *variable = (HostVariable){host, copy_name(name), (Program *)handle, registry.variables};
     registry.variables = variable;
 }
 

@@ -150,8 +150,8 @@ static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES]
     const int32_t *distance = (const int32_t *)all; /* from address 0 */
     const bool written =
         kind == ACCESS_STORE || written_lanes(shared_marks(block), distance, bytes);
-    for (unsigned l = 0; !written && l < LANES; l++)
-        shared_require_written(warp, (int)l, all[l], bytes);
+    for (uint32_t left = written ? 0 : mask; left; left &= left - 1)
+        shared_require_written(warp, (int)first_lane(left), address[first_lane(left)], bytes);
     if (kind != ACCESS_LOAD) written_mark_lanes(shared_marks(block), distance, bytes);
     if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
     count_request(counter(warp, op), units);
@@ -399,8 +399,9 @@ static void constant_lanes(Warp *warp, const uint64_t address[LANES], uint32_t m
                            Access *access) {
     const unsigned first = first_lane(mask);
     for (unsigned l = 0; l < LANES; l++) {
-        const uint64_t at = address[mask >> l & 1 ? l : first];
-        if (!find_range(warp, at, bytes)) fault_global(warp, (int)l, at, bytes, ACCESS_LOAD);
+        const unsigned lane = mask >> l & 1 ? l : first;
+        const uint64_t at = address[lane];
+        if (!find_range(warp, at, bytes)) fault_global(warp, (int)lane, at, bytes, ACCESS_LOAD);
         access->at[l] = (uint8_t *)(uintptr_t)at;
     }
 }

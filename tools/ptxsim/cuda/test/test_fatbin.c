@@ -124,6 +124,8 @@ int main(void) {
     is_int(find(&buffer, buffer.size, &ptx), FATBIN_COMPRESSED, "compressed PTX alone");
     ok(strstr(fatbin_message(FATBIN_COMPRESSED), "--compress-mode=none") != NULL,
        "its message names the remedy");
+    put_entry(&buffer, 2, 80, false, "machine code");
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_COMPRESSED, "or with machine code around it");
     put_entry(&buffer, 1, 75, false, ".version 9.0 old");
     put_entry(&buffer, 1, 90, false, ".version 9.0 best");
     put_entry(&buffer, 1, 80, false, ".version 9.0 middle");

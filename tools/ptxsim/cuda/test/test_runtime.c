@@ -350,6 +350,7 @@ static void test_failures(void) {
     is_int(out[0], 1, "which does nothing");
     is_int(cudaGetLastError(), cudaErrorLaunchFailure, "until that is known");
     is_error(start_write((dim3){2, 1, 1}, (dim3){1, 1, 1}), cudaSuccess, "and then not");
+    says(WRITE, cudaSuccess, "");
     setenv("SIM_BUDGET", "3", 1);
     says(WRITE, cudaErrorLaunchFailure, "SIM_BUDGET");
     unsetenv("SIM_BUDGET");
@@ -399,6 +400,32 @@ static void test_variables(void) {
              cudaErrorInvalidSymbol, "to none");
     is_error(cudaMemcpyFromSymbol(bytes, &hosts[0], 2, 0, cudaMemcpyDeviceToHost),
              cudaErrorInvalidSymbol, "from none");
+}
+
+/* A program part that holds machine code alone, and no variable either. */
+static void test_no_ptx(void) {
+    static Fatbin fatbin;
+    static char host, *name = &host;
+    void **handle, *address;
+    void *arguments[] = {&out};
+    __cudaUnregisterFatBinary(register_ptx(&fatbin, ptx));
+    fatbin.bytes[16] = 2;
+    handle = __cudaRegisterFatBinary(&fatbin.wrapper);
+    register_kernel(handle, name, "write");
+    __cudaRegisterVar(handle, name, NULL, "table", 0, 8, 0, 0);
+    const Capture capture = begin_capture(STDERR_FILENO);
+    const cudaError_t error =
+        cudaLaunchKernel(name, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL);
+    const cudaError_t variable = cudaGetSymbolAddress(&address, name);
+    char *said = end_capture(&capture);
+    ok(error == cudaErrorInvalidPtx && variable == cudaErrorInvalidSymbol, "no PTX");
+    is_text(said,
+            "ptxsim: this fatbin holds no PTX: build with nvcc "
+            "-gencode ...,code=[sm_80,compute_80]\n",
+            "says so once");
+    free(said);
+    cudaGetLastError();
+    __cudaUnregisterFatBinary(handle);
 }
 
 static int modules(void) {
@@ -465,6 +492,7 @@ int main(void) {
     test_failures();
     test_stubs();
     test_variables();
+    test_no_ptx();
     test_programs(handle);
     cudaFree(out);
     return done_testing();

@@ -28,29 +28,37 @@ enum { THREADS = 128 };
 typedef struct Case {
     const char *name, *first, *second;
     const char *fault; /* or NULL: w is 7 */
+    const char *place; /* the instruction that the fault names, or NULL: any */
 } Case;
 
 static const Case cases[] = {
-    {"a fence", FENCE, FILL PRODUCT, "wgmma without any wgmma.fence"},
-    {"a product's registers", FILL FENCE PRODUCT, "add.f32 f4, f0, f1;\n", NULL},
+    {"a fence", FENCE, FILL PRODUCT, "wgmma without any wgmma.fence", NULL},
+    {"a product's registers", FILL FENCE PRODUCT, "add.f32 f4, f0, f1;\n", NULL, NULL},
     {"a product, waited for in vain", FILL FENCE PRODUCT,
-     "wgmma.wait_group.sync.aligned 0; add.f32 f0, f0, f1;\n", NULL},
+     "wgmma.wait_group.sync.aligned 0; add.f32 f0, f0, f1;\n", NULL, NULL},
     {"a copy", COPY,
-     "mov.u32 w, 7; st.shared.u32 [s], w; cp.async.wait_all; ld.shared.u32 w, [s];\n", NULL},
+     "mov.u32 w, 7; st.shared.u32 [s], w; cp.async.wait_all; ld.shared.u32 w, [s];\n", NULL, NULL},
     {"a copy of a group", COPY,
-     "mov.u32 w, 7; st.shared.u32 [s], w; cp.async.wait_group 0; ld.shared.u32 w, [s];\n", NULL},
-    {"a carry", "sub.cc.u32 v, z, 1; add.cc.u32 v, v, v;\n", "addc.u32 w, 7, 0;\n", NULL},
+     "mov.u32 w, 7; st.shared.u32 [s], w; cp.async.wait_group 0; ld.shared.u32 w, [s];\n", NULL,
+     NULL},
+    {"a carry", "sub.cc.u32 v, z, 1; add.cc.u32 v, v, v;\n", "addc.u32 w, 7, 0;\n", NULL, NULL},
     {"what was written", "st.shared.u32 [s], z;\n", "ld.shared.u32 v, [s];\n",
-     "shared memory is read before it was written"},
+     "shared memory is read before it was written", NULL},
     {"a bulk store",
      FILL "@!h cp.async.bulk.global.shared::cta.bulk_group [p], [s], 16;\n"
           "@!h cp.async.bulk.commit_group;\n",
-     "", "the block ended while a bulk store still reads its shared memory"},
+     "",
+     "the block ended while a bulk store still reads its shared memory: "
+     "cp.async.bulk.wait_group is missing\n  in kernel k, block (0, 0, 0), warp 0, lane 0: ",
+     "PTX @!h cp.async.bulk.global.shared::cta.bulk_group [p], [s], 16\n"},
     {"a bulk load",
      "@!h mbarrier.init.shared.b64 [bar], 1;\nfence.mbarrier_init.release.cluster; bar.sync 0;\n"
      "@!h mbarrier.arrive.expect_tx.shared.b64 x, [bar], 16;\n"
      "@!h cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [p], 16, [bar];\n",
-     "", "the block ended while a bulk load still writes its shared memory"},
+     "",
+     "the block ended while a bulk load still writes its shared memory: nobody waited for its "
+     "mbarrier\n  in kernel k, block (0, 0, 0), warp 0, lane 0: ",
+     "PTX @!h cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [p], 16, [bar]\n"},
 };
 
 static void test(const Case *c) {
@@ -65,9 +73,38 @@ static void test(const Case *c) {
     const PtxRun run = run_ptx_grid(text, 2, THREADS, data, sizeof data);
     said = end_capture(&capture);
     for (int i = 0; i < THREADS; i++) wrong += data[4 * i] != 7;
-    const bool good = c->fault ? run.status == LAUNCH_FAULT && strstr(said, c->fault)
+    const bool good = c->fault ? run.status == LAUNCH_FAULT && strstr(said, c->fault) &&
+                                     (!c->place || strstr(said, c->place))
                                : run.status == LAUNCH_OK && !wrong;
     if (!ok(good, "%s of the block before", c->name)) printf("# %s%s\n", said, run.error);
+    free(said);
+}
+
+/* One lane begins so many copies and waits for none. */
+static LaunchStatus begin_copies(int copies, char **said) {
+    static uint32_t data[4];
+    char text[1000];
+    snprintf(text, sizeof text,
+             PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 n; "
+                      ".reg .pred g;\n.shared .align 16 .b8 room[16];\nld.param.u64 p, [data]; "
+                      "mov.u32 n, 0;\nAGAIN: cp.async.ca.shared.global [room], [p], 4; "
+                      "add.u32 n, n, 1; setp.lt.u32 g, n, %d; @g bra AGAIN;\n"
+                      "cp.async.wait_all; ret;\n}\n",
+             copies);
+    const Capture capture = begin_capture(STDERR_FILENO);
+    const PtxRun run = run_ptx(text, 1, data, sizeof data);
+    *said = end_capture(&capture);
+    return run.status;
+}
+
+static void test_too_many(void) {
+    char *said;
+    is_int(begin_copies(32768, &said), LAUNCH_OK, "as many copies as may be in flight");
+    free(said);
+    is_int(begin_copies(32769, &said), LAUNCH_FAULT, "and one more");
+    ok(strstr(said, "ptxsim: 32768 asynchronous operations are in flight: is a wait missing?\n"
+                    "  in kernel k, block (0, 0, 0), warp 0\n") != NULL,
+       "says so");
     free(said);
 }
 
@@ -75,5 +112,6 @@ int main(void) {
     setenv("SIM_THREADS", "1", 1);
     setenv("SIM_ASYNC", "late", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) test(&cases[i]);
+    test_too_many();
     return done_testing();
 }
