@@ -112,7 +112,7 @@ Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule) 
     if (!race) return NULL;
     race->base = base;
     race->warps = warps;
-    race->shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
+    race->shift = (unsigned)__builtin_ctz(granule);
     race->cells = (bytes >> race->shift) + 1;
     bool ok = (race->write = calloc(race->cells, sizeof(Epoch))) != NULL;
     for (unsigned kind = 0; kind < READER_KINDS; kind++) {
@@ -165,6 +165,8 @@ void race_begin_block(Race *race) {
     memset(race->barrier, 0, sizeof race->barrier);
     race->mbarriers = 0;
 }
+
+void race_skip(Race *race, uint32_t clocks) { race->highest += clocks; }
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 

@@ -88,6 +88,9 @@ void race_free(Race *race);
 /* Forgets everything: a new block begins. Constant time but for clocks that run over. */
 void race_begin_block(Race *race);
 
+/* Lets clocks pass as if so much had happened: for a test of clocks that run over. */
+void race_skip(Race *race, uint32_t clocks);
+
 /* All access functions return true if the access races, then fill *report and do not record the
  * access (the first race is the one to mend). Addresses must be inside shared memory (the
  * executor has checked). `source` is any number up to RACE_MAX_SOURCE, such as the index of the

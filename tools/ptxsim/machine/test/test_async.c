@@ -58,7 +58,7 @@ static const Case cases[] = {
      "",
      "the block ended while a bulk load still writes its shared memory: nobody waited for its "
      "mbarrier\n  in kernel k, block (0, 0, 0), warp 0, lane 0: ",
-     "PTX @!h cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [p], 16, [bar]\n"},
+     "PTX @!h cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [p]"},
 };
 
 static void test(const Case *c) {
