@@ -14,7 +14,6 @@ typedef struct Program {
     FatbinStatus status;
     Module *module; /* NULL until a kernel or variable is asked for */
     bool failed;    /* it could not be loaded, and that was said */
-    struct Program *next;
 } Program;
 
 typedef struct HostVariable {
@@ -26,7 +25,6 @@ typedef struct HostVariable {
 
 /* The process has one device, and so one list of what is on it. */
 static struct {
-    Program *programs;
     Function *functions;
     HostVariable *variables;
     Module *modules;
@@ -126,8 +124,6 @@ void **__cudaRegisterFatBinary(void *wrapper) {
     size_t size;
     program->status = fatbin_unwrap(wrapper, &data, &size);
     if (program->status == FATBIN_OK) program->status = fatbin_find_ptx(data, size, &program->ptx);
-    program->next = registry.programs;
-    registry.programs = program;
     return (void **)program;
 }
 
@@ -187,11 +183,8 @@ static void forget_variables(const Program *program) {
 /* The counters outlive the program part: its module is only retired. */
 void __cudaUnregisterFatBinary(void **handle) {
     Program *program = (Program *)handle;
-    Program **link = &registry.programs;
     forget_functions(program);
     forget_variables(program);
     if (program->module) program->module->retired = true;
-    while (*link && *link != program) link = &(*link)->next;
-    if (*link) *link = program->next;
     free(program);
 }

@@ -98,9 +98,9 @@ static int32_t constant(Kernel *k, uint64_t bits, unsigned bytes) {
 
 static int32_t special(Decoder *d, Text name, unsigned bytes) {
     Kernel *k = d->kernel;
-    unsigned own_bytes;
+    unsigned own_bytes = 0; /* of none */
     const int which = special_find(name, &own_bytes);
-    d->bad |= which < 0 || (bytes != own_bytes && !(bytes == 8 && own_bytes == 4));
+    d->bad |= bytes != own_bytes && !(bytes == 8 && own_bytes == 4);
     for (int32_t i = k->function->regs; i < k->values; i++) {
         const Value *v = &k->value[i];
         if (v->kind == VALUE_SPECIAL && v->special == which && v->bytes == bytes) return i;

@@ -447,7 +447,7 @@ static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], uns
     if (global) global_lanes(warp, op, address, global, bytes, kind, access);
     for (unsigned l = 0; l < LANES; l++) {
         low[l] = (uint32_t)address[l];
-        if (local >> l & 1) address[l] = low[l];
+        address[l] = low[l];
     }
     if (shared) {
         shared_lanes(warp, op, low, shared, bytes, kind, &part);

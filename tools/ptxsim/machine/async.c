@@ -43,7 +43,6 @@ void async_free(Warp *warp) {
 }
 
 void async_begin(Block *block) {
-    block->loads->count = 0;
     for (int i = 0; i < block->warps; i++) {
         Warp *warp = &block->warp[i];
         warp->copies->count = warp->bulk->count = warp->wgmma->count = 0;

@@ -99,6 +99,8 @@ static void test_limits(void) {
     put_entry(&buffer, 1, 80, false, "");
     is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "PTX without a text");
     is_int((long long)ptx.length, 0, "is empty");
+    buffer.bytes[8]++;
+    is_int(find(&buffer, buffer.size + 1, &ptx), FATBIN_TRUNCATED, "a byte behind it");
     begin(&buffer);
     is_int(find(&buffer, 15, &ptx), FATBIN_TRUNCATED, "less than a header");
     put_entry(&buffer, 1, 80, false, "text");

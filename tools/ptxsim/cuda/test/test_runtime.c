@@ -3,6 +3,7 @@
  * a copy from where nothing is, a limit that is off by one, a kernel or variable of another
  * program, a program that is gone and still found. */
 #include "cuda/registry.h"
+#include "device/simulator.h"
 #include "test/stub.h"
 
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -295,6 +296,17 @@ static void test_launches(void) {
     is_error(start(MOST, one, one, 232448 - 1007, NULL), cudaErrorInvalidValue, "and a byte");
 }
 
+/* Launches that are only rehearsed do nothing, not even make the stream busy. */
+static void test_rehearsed(void) {
+    const dim3 one = {1, 1, 1};
+    cudaDeviceSynchronize();
+    simulator_rehearse(1);
+    is_error(start(WRITE, one, one, 0, NULL), cudaSuccess, "a rehearsal");
+    is_error(start(WRITE, one, one, 0, NULL), cudaErrorLaunchOutOfResources, "the second launch");
+    ok(out[0] == 0 && cudaStreamQuery(NULL) == cudaSuccess, "executes nothing");
+    is_int(simulator_rehearsed(), 2, "of two");
+}
+
 static void test_extended(void) {
     cudaLaunchAttribute attributes[2] = {{.id = cudaLaunchAttributeClusterDimension}};
     cudaLaunchConfig_t config = {.gridDim = {2, 1, 1},
@@ -317,6 +329,8 @@ static void test_extended(void) {
     }
     attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    is_error(cudaLaunchKernelExC(&config, &hosts[WRITE], arguments), cudaSuccess,
+             "only as many attributes as there are");
     config.numAttrs = 2;
     const Capture capture = begin_capture(STDERR_FILENO);
     const cudaError_t early = cudaLaunchKernelExC(&config, &hosts[WRITE], arguments);
@@ -462,6 +476,8 @@ static void test_programs(void **handle) {
     __cudaUnregisterFatBinary(third);
     is_error(cudaLaunchKernel(&gone, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL),
              cudaErrorInvalidDeviceFunction, "which is gone");
+    is_error(cudaGetSymbolAddress(&address, &gone), cudaErrorInvalidSymbol, "as its variable is");
+    is_error(cudaGetSymbolAddress(&address, &table), cudaSuccess, "but no other one");
     __cudaUnregisterFatBinary(second);
     is_int(modules(), 2, "the counters of what is gone stay");
     registry_reset_counters();
@@ -488,6 +504,7 @@ int main(void) {
     cudaMalloc((void **)&out, 64);
     test_functions();
     test_launches();
+    test_rehearsed();
     test_extended();
     test_failures();
     test_stubs();

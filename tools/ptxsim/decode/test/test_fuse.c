@@ -44,6 +44,7 @@ FUNCTION(flushed_product, Z(Z(a) * Z(b)) + c)
 FUNCTION(flushed_sum, Z(Z(a *b) + Z(c)))
 FUNCTION(no_product, a + c)
 FUNCTION(product_in_some, (a < c ? a * b : c) + c)
+FUNCTION(behind_product, (a < c ? c : a * b) + c)
 FUNCTION(gone_in_some, (a < c ? a : a * b) + c)
 
 /* d is what `separate` gives, and with SIM_FMA=fused what `fused` gives. */
@@ -79,6 +80,8 @@ static const Row rows[] = {
     {"mul.ftz.f32 w, a, b; add.f32 d, w, c", flushed_product, flushed_product},
     {"mul.f32 w, a, b; add.ftz.f32 d, w, c", flushed_sum, flushed_sum},
     {"mul.f32 w, a, b; bra L; L: add.f32 d, w, c", sum, sum},
+    {LESS "mov.b32 w, c; @g bra L; mul.f32 w, a, b; L: add.f32 d, w, c; }", behind_product,
+     behind_product},
     /* a source or the product has changed */
     {"mul.f32 w, a, b; mov.b32 a, c; add.f32 d, w, c", sum, sum},
     {"mul.f32 w, a, b; mov.b32 b, c; add.f32 d, w, c", sum, sum},
@@ -161,6 +164,33 @@ static void test_results(void) {
                           .same = same_f64});
 }
 
+/* ---- Registers ------------------------------------------------------------------------------- */
+
+/* How many additions of a kernel are fused whose first register is of `type`, and called z. */
+static int count_fused(const char *type, const char *code) {
+    char text[600], error[512];
+    int fused = 0;
+    setenv("SIM_FMA", "fused", 1);
+    snprintf(text, sizeof text,
+             PTX_HEAD ".visible .entry k()\n{\n.reg .%s z; .reg .f32 a, b, c, d, w;\n%s\nret;\n}\n",
+             type, code);
+    Module *module = module_load(text, strlen(text), error, sizeof error);
+    const Kernel *k = module ? module_kernel(module, "k", error, sizeof error) : NULL;
+    for (int i = 0; k && i < k->ops; i++) fused += k->op[i].run == run_fused;
+    module_free(module);
+    return fused;
+}
+
+static void test_first_register(void) {
+    is_int(count_fused("f32", "mul.f32 w, a, b; mov.b32 z, 1; add.f32 d, w, c;"), 1,
+           "the first register is no operand of the product");
+    is_int(count_fused("f32", "mul.f32 z, a, b; mov.b32 d, 1; add.f32 d, z, c;"), 1, "is one");
+    is_int(count_fused("f32", "mul.f32 w, z, b; mov.b32 z, 1; add.f32 d, w, c;"), 0,
+           "and has changed");
+    is_int(count_fused("pred", "@z mul.f32 w, a, b; add.f32 d, w, c;"), 0, "is its guard");
+    is_int(count_fused("pred", "mul.f32 w, a, b; @z add.f32 d, w, c;"), 1, "is that of the sum");
+}
+
 /* ---- Counters -------------------------------------------------------------------------------- */
 
 /* Lane t goes round t + 1 times. */
@@ -205,6 +235,7 @@ static void test_counters(void) {
 
 int main(void) {
     test_results();
+    test_first_register();
     test_counters();
     return done_testing();
 }

@@ -120,7 +120,7 @@ void shared_placement(const uint32_t address[LANES], uint32_t mask, unsigned byt
     unsigned banks = 1u << (WAVEFRONT_SHIFT - width_shift);
     unsigned group = 1u << (matrices ? 3 : group_shift_of(word, mask, width_shift));
     unsigned first = 0, next = 0; /* of the group's wavefronts, of the next group's */
-    uint8_t taken[LANES] = {0}, place[LANES] = {0};
+    uint8_t taken[LANES], place[LANES] = {0};
     uint32_t earlier = 0; /* lanes of the group that have their place */
     for (unsigned l = 0; l < LANES; l++) {
         if (l % group == 0) {

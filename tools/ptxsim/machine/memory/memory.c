@@ -116,7 +116,7 @@ const Allocation *memory_nearest(uint64_t address) {
 
 void memory_mark_range(uint64_t *sectors, const Allocation *allocation, uint64_t address,
                        uint64_t bytes) {
-    const uint64_t offset = (address - allocation->start) % MARK_SECTOR;
+    const uint64_t offset = address % MARK_SECTOR;
     for (uint64_t at = 0; at < bytes + offset; at += MARK_SECTOR)
         memory_mark(sectors, allocation, address - offset + at);
 }

@@ -2,6 +2,7 @@
  * that is not, the farther of two neighbours, memory that is counted after it was given back, a
  * sector that is counted twice, in another allocation or not at all. */
 #include "machine/memory/memory.h"
+#include "test/allocator.h"
 #include "test/tap.h"
 
 enum { BLOCKS = 200 };
@@ -35,6 +36,41 @@ static void test_places(void) {
     ok(!memory_release(block[1]), "nothing twice");
     ok(!memory_allocate(memory_total_bytes() + 1), "not more than there is");
     ok(!memory_nearest(4096), "nothing is near where nothing is");
+}
+
+/* Memory that is given back and taken again lies between what stays. */
+static void test_again(void) {
+    static uint8_t *block[BLOCKS];
+    int found = 0;
+    for (int i = 0; i < BLOCKS; i++) block[i] = memory_allocate(1000);
+    for (int round = 1; round <= 3; round++) {
+        for (int i = round; i < BLOCKS; i += 1 + round) memory_release(block[i]);
+        for (int i = round; i < BLOCKS; i += 1 + round) block[i] = memory_allocate(1000);
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        const uint64_t at = (uint64_t)(uintptr_t)block[i];
+        const Allocation *a = memory_find(at + 999, 1);
+        found += a && a->start == at && a->end == at + 1000;
+    }
+    is_int(found, BLOCKS, "memory that was taken again is found");
+    for (int i = 0; i < BLOCKS; i++) found -= memory_release(block[i]);
+    is_int(found, 0, "and given back");
+}
+
+/* Where there is no memory for what belongs to an allocation, there is none, and nothing stays. */
+static void test_short(void) {
+#if ALLOCATOR_COUNTS
+    memory_release(memory_allocate(100)); /* the list has room now */
+    const size_t free_bytes = memory_free_bytes();
+    const long before = atomic_load(&held);
+    for (int which = 0; which < 4; which++) {
+        refuse(which);
+        ok(!memory_allocate(100), "allocation %d refused", which);
+    }
+    refuse(-1);
+    is_int(atomic_load(&held) - before, 0, "what was taken for it is given back");
+    ok(memory_free_bytes() == free_bytes && !memory_nearest(4096), "and is not counted");
+#endif
 }
 
 static void test_nearest(void) {
@@ -82,6 +118,7 @@ static void test_marks(void) {
     count(4, 6, "of three that begins in the middle of one");
     memory_mark_range(b->loaded, b, other, 0);
     count(4, 6, "of nothing");
+    memory_mark(a->loaded, a, at + 9999);
     memory_clear_marks();
     count(0, 0, "forgotten");
     ok(!memory_is_marked(a->loaded, a, at), "all of them");
@@ -96,6 +133,8 @@ static void test_marks(void) {
 
 int main(void) {
     test_places();
+    test_again();
+    test_short();
     test_nearest();
     test_marks();
     return done_testing();

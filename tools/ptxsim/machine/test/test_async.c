@@ -11,7 +11,7 @@ enum { THREADS = 128 };
 #define HEAD                                                                               \
     PTX_HEAD                                                                               \
     ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, b, x; .reg .b32 t, s, v, w, " \
-    "z; .reg .f32 f<5>; .reg .pred g, h;\n.shared .align 1024 .b8 room[8192]; "            \
+    "z; .reg .f32 f<9>; .reg .pred g, h;\n.shared .align 1024 .b8 room[8192]; "            \
     ".shared .align 8 .b64 bar;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "              \
     "mov.u32 s, room; mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p; mov.u32 z, 0; "    \
     "mov.f32 f0, 0f00000000; mov.f32 f1, f0; mov.f32 f2, f0; mov.f32 f3, f0; "             \
@@ -22,6 +22,9 @@ enum { THREADS = 128 };
 #define FENCE "wgmma.fence.sync.aligned;\n"
 #define PRODUCT                                                                                  \
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, b, b, 1, 1, 1, 0, 0;\n" \
+    "wgmma.commit_group.sync.aligned;\n"
+#define OTHER_PRODUCT                                                                            \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f5, f6, f7, f8}, b, b, 0, 1, 1, 0, 0;\n" \
     "wgmma.commit_group.sync.aligned;\n"
 #define COPY "cp.async.cg.shared.global [s], [q], 16; cp.async.commit_group;\n"
 
@@ -36,6 +39,8 @@ static const Case cases[] = {
     {"a product's registers", FILL FENCE PRODUCT, "add.f32 f4, f0, f1;\n", NULL, NULL},
     {"a product, waited for in vain", FILL FENCE PRODUCT,
      "wgmma.wait_group.sync.aligned 0; add.f32 f0, f0, f1;\n", NULL, NULL},
+    {"a mark of a product", FILL FENCE PRODUCT,
+     FILL FENCE OTHER_PRODUCT "add.f32 f4, f0, f1; wgmma.wait_group.sync.aligned 0;\n", NULL, NULL},
     {"a copy", COPY,
      "mov.u32 w, 7; st.shared.u32 [s], w; cp.async.wait_all; ld.shared.u32 w, [s];\n", NULL, NULL},
     {"a copy of a group", COPY,
@@ -80,17 +85,59 @@ static void test(const Case *c) {
     free(said);
 }
 
-/* One lane begins so many copies and waits for none. */
-static LaunchStatus begin_copies(int copies, char **said) {
+/* ---- Registers of a product ------------------------------------------------------------------ */
+
+#define IN_FLIGHT "a register of a wgmma is %s before wgmma.wait_group has waited for it"
+
+/* What is executed while a product into f0 to f3 is in flight. */
+static void test_registers(const char *code, const char *how) {
+    static uint32_t data[4 * THREADS];
+    char text[4000], expected[100];
+    snprintf(text, sizeof text, "%s" FILL FENCE PRODUCT "%s\nret;\n}\n", HEAD, code);
+    const Capture capture = begin_capture(STDERR_FILENO);
+    const PtxRun run = run_ptx(text, THREADS, data, sizeof data);
+    char *said = end_capture(&capture);
+    snprintf(expected, sizeof expected, how ? IN_FLIGHT : "%s", how ? how : "");
+    const bool good =
+        how ? run.status == LAUNCH_FAULT && strstr(said, expected) && strstr(said, "warp 3\n")
+            : run.status == LAUNCH_OK;
+    if (!ok(good, "%.*s: %s", (int)strcspn(code, "\n"), code, how ? how : "in order"))
+        printf("# %s%s\n", said, run.error);
+    free(said);
+}
+
+static void test_product(void) {
+    static const char *const used[] = {"f0", "f1", "f2", "f3"};
+    char code[200];
+    for (int i = 0; i < 4; i++) {
+        snprintf(code, sizeof code, "add.f32 f4, f5, %s;", used[i]);
+        test_registers(code, "read");
+        snprintf(code, sizeof code, "mov.f32 %s, f5;", used[i]);
+        test_registers(code, "written");
+        snprintf(code, sizeof code, "wgmma.wait_group.sync.aligned 0; add.f32 f4, f5, %s;",
+                 used[i]);
+        test_registers(code, NULL);
+    }
+    test_registers("add.f32 f0, f0, f5;", "written");
+    test_registers("mov.f32 f4, f5; add.u32 v, z, 1;", NULL);
+    test_registers(PRODUCT, NULL);
+    test_registers(PRODUCT "wgmma.wait_group.sync.aligned 1; mov.f32 f4, f0;", "read");
+    test_registers("bar.sync 0;", NULL);
+}
+
+/* ---- Many copies ----------------------------------------------------------------------------- */
+
+/* One lane begins so many copies and waits as it is told. */
+static LaunchStatus begin_copies(int copies, const char *wait, char **said) {
     static uint32_t data[4];
     char text[1000];
     snprintf(text, sizeof text,
              PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 n; "
                       ".reg .pred g;\n.shared .align 16 .b8 room[16];\nld.param.u64 p, [data]; "
-                      "mov.u32 n, 0;\nAGAIN: cp.async.ca.shared.global [room], [p], 4; "
+                      "mov.u32 n, 0;\nAGAIN: cp.async.ca.shared.global [room], [p], 4; %s "
                       "add.u32 n, n, 1; setp.lt.u32 g, n, %d; @g bra AGAIN;\n"
                       "cp.async.wait_all; ret;\n}\n",
-             copies);
+             wait, copies);
     const Capture capture = begin_capture(STDERR_FILENO);
     const PtxRun run = run_ptx(text, 1, data, sizeof data);
     *said = end_capture(&capture);
@@ -99,12 +146,15 @@ static LaunchStatus begin_copies(int copies, char **said) {
 
 static void test_too_many(void) {
     char *said;
-    is_int(begin_copies(32768, &said), LAUNCH_OK, "as many copies as may be in flight");
+    is_int(begin_copies(32768, "", &said), LAUNCH_OK, "as many copies as may be in flight");
     free(said);
-    is_int(begin_copies(32769, &said), LAUNCH_FAULT, "and one more");
+    is_int(begin_copies(32769, "", &said), LAUNCH_FAULT, "and one more");
     ok(strstr(said, "ptxsim: 32768 asynchronous operations are in flight: is a wait missing?\n"
                     "  in kernel k, block (0, 0, 0), warp 0\n") != NULL,
        "says so");
+    free(said);
+    is_int(begin_copies(70000, "cp.async.wait_all;", &said), LAUNCH_OK,
+           "what has landed does not count");
     free(said);
 }
 
@@ -112,6 +162,7 @@ int main(void) {
     setenv("SIM_THREADS", "1", 1);
     setenv("SIM_ASYNC", "late", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) test(&cases[i]);
+    test_product();
     test_too_many();
     return done_testing();
 }

@@ -101,10 +101,33 @@ static void test_list(void) {
     }
     ok(!wrong, "at another place they have the same (%u wrong)", wrong);
     set(address, 4096, 32, 0, 0);
-    const Units dearer = {8, 5};
+    const Units dearer = {8, 5}, better = {7, 6};
     ok(pattern_learn_global(&patterns, address, 4, dearer) != number[0] &&
+           pattern_learn_global(&patterns, address, 4, better) != number[0] &&
            pattern_learn_global(&patterns, address, 8, units) != number[0],
        "what costs more, or is wider, is another one");
+    memset(&patterns, 0, sizeof patterns);
+}
+
+/* One that is known is left as it is, and so are those after it. */
+static void test_known(void) {
+    uint64_t address[LANES];
+    unsigned number[3];
+    for (unsigned i = 0; i < 2; i++) {
+        set(address, 4096, 32, 31, 32 * (int64_t)i);
+        number[i] = pattern_learn_global(&patterns, address, 4, units);
+    }
+    patterns.pattern[number[0]].next = 7;
+    patterns.pattern[number[1]].next = 8;
+    for (unsigned i = 0; i < 2; i++) {
+        set(address, 4096, 32, 31, 32 * (int64_t)(1 - i));
+        ok(pattern_learn_global(&patterns, address, 4, units) == number[1 - i], "known");
+    }
+    ok(patterns.pattern[number[0]].next == 7 && patterns.pattern[number[1]].next == 8,
+       "with what came after it");
+    set(address, 4096, 32, 31, 64);
+    number[2] = pattern_learn_global(&patterns, address, 4, units);
+    ok(number[2] == 3 && patterns.count == 3, "a new one comes behind all others");
     memset(&patterns, 0, sizeof patterns);
 }
 
@@ -186,6 +209,7 @@ int main(void) {
     test_learn();
     test_words();
     test_list();
+    test_known();
     test_fits();
     test_wide();
     test_leaders();

@@ -268,7 +268,28 @@ static void test_second_cost(void) {
        (long long)(run[0].units - run[1].units) + ROUNDS);
 }
 
+/* Lane 1 is 126 bytes behind the others: in their bank only from the middle of a word on. The same
+ * load is at the beginning of a word and then in its middle. */
+static void test_residue(void) {
+    static const char loop[] = PTX_HEAD
+        ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t, s, n; .reg .b16 h; .reg .pred g;\n"
+        ".shared .align 4 .b8 room[256];\nmov.u32 t, %tid.x; mov.u32 s, room; mov.u16 h, 0;\n"
+        "mad.lo.u32 s, t, 8, s; st.shared.v4.u16 [s], {h, h, h, h}; bar.sync 0;\n"
+        "setp.eq.u32 g, t, 1; mov.u32 s, room; @g add.u32 s, s, 126; mov.u32 n, 0;\n"
+        "AGAIN: ld.shared.u16 h, [s]; add.u32 s, s, 2; add.u32 n, n, 1;\n"
+        "setp.lt.u32 g, n, 4; @g bra AGAIN; ret;\n}\n";
+    for (int race = 0; race < 2; race++) {
+        uint64_t data = 0;
+        setenv("SIM_RACE", race ? "1" : "0", 1);
+        const PtxRun run = run_ptx(loop, LANES, &data, sizeof data);
+        ok(run.status == LAUNCH_OK && run.units == 2 + 1 + 2 + 1 + 2,
+           "a load costs what it costs at its place (%d)", (int)run.units);
+    }
+    unsetenv("SIM_RACE");
+}
+
 int main(void) {
+    test_residue();
     test_second_cost();
     test_pieces();
     test_second_refused();
