@@ -70,10 +70,11 @@ static void drop_snapshot(Snapshot *s) {
 static bool take_snapshot(Snapshot *s) {
     const size_t kernels = count_kernels();
     *s = (Snapshot){0};
-    s->kernel = calloc(kernels + 1, sizeof *s->kernel);
+    if (kernels == 0) return false;
+    s->kernel = calloc(kernels, sizeof *s->kernel);
     s->file = calloc(count_files() + 1, sizeof *s->file);
-    s->info = calloc(kernels + 1, sizeof *s->info);
-    if (kernels == 0 || !s->kernel || !s->file || !s->info) {
+    s->info = calloc(kernels, sizeof *s->info);
+    if (!s->kernel || !s->file || !s->info) {
         drop_snapshot(s);
         return false;
     }

@@ -57,12 +57,6 @@ static uint64_t special_value(const Warp *warp, int special, uint32_t lane) {
     }
 }
 
-/* Whether each block of a launch has its own. */
-static bool is_of_block(const Value *v) {
-    return v->kind == VALUE_SPECIAL &&
-           ((v->special >= CTAID && v->special <= CTAID + 2) || v->special == SMID);
-}
-
 static void fill_special(const Warp *warp, const Value *v) {
     for (uint32_t lane = 0; lane < LANES; lane++) {
         const uint64_t bits = special_value(warp, v->special, lane);
@@ -79,15 +73,12 @@ static void fill_constant(const Warp *warp, const Value *v) {
 
 void fill_for_launch(const Warp *warp) {
     const Kernel *kernel = warp->block->kernel;
-    for (int32_t i = kernel->function->regs; i < kernel->values; i++) {
-        const Value *v = &kernel->value[i];
-        if (v->kind == VALUE_CONSTANT) fill_constant(warp, v);
-        if (v->kind == VALUE_SPECIAL) fill_special(warp, v);
-    }
+    for (int32_t i = kernel->function->regs; i < kernel->values; i++)
+        if (kernel->value[i].kind == VALUE_CONSTANT) fill_constant(warp, &kernel->value[i]);
 }
 
 void fill_for_block(const Warp *warp) {
     const Kernel *kernel = warp->block->kernel;
     for (int32_t i = kernel->function->regs; i < kernel->values; i++)
-        if (is_of_block(&kernel->value[i])) fill_special(warp, &kernel->value[i]);
+        if (kernel->value[i].kind == VALUE_SPECIAL) fill_special(warp, &kernel->value[i]);
 }

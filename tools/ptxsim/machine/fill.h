@@ -4,7 +4,7 @@
 
 #include "machine/block.h"
 
-/* Fills in a warp's constants and special registers, and again those that are another block's. */
+/* Fills in a warp's constants, and for each block its special registers. */
 void fill_for_launch(const Warp *warp);
 void fill_for_block(const Warp *warp);
 

@@ -47,7 +47,28 @@ static unsigned moved(const Memory *memory) {
            (arrival[1] < arrival[0] ? 4u : 0);
 }
 
+/* The blocks in the order in which one thread of the host runs them. */
+static void test_blocks(uint32_t blocks, int order, const char *expected) {
+    static const char text[] = HEAD "atom.global.add.u32 v, [p], 1; mad.wide.u32 q, v, 4, p; "
+                                    "st.global.u32 [q+4], c;\nret;\n}\n";
+    uint32_t data[16] = {0};
+    char number[16], came[16] = "";
+    snprintf(number, sizeof number, "%d", order);
+    setenv("SIM_ORDER", number, 1);
+    setenv("SIM_THREADS", "1", 1);
+    run_ptx_grid(text, blocks, 1, data, sizeof data);
+    for (uint32_t i = 0; i < blocks; i++) came[i] = (char)('0' + data[i + 1] % 10);
+    is_text(came, expected, "blocks in that order");
+    unsetenv("SIM_THREADS");
+}
+
 int main(void) {
+    test_blocks(7, 0, "0123456");
+    test_blocks(7, 1, "6543210");
+    test_blocks(7, 2, "6304152");
+    test_blocks(7, 3, "6135024"); /* steps of five */
+    test_blocks(6, 2, "501234");  /* of five, because three and four have a divisor with six */
+    test_blocks(1, 5, "0");
     Memory usual, other;
     int sums = 0, turned = 0;
     ok(run(arrivals, 0, &usual) && each_arrived_once(&usual) && moved(&usual) == 0,

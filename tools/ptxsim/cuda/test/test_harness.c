@@ -15,10 +15,10 @@
     ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"" file "\"\n.file 3 \"" other    \
     "\"\n.visible .global .align 4 .u32 number = 5;\n.visible .entry k()\n{\n.reg .b32 a;\n"    \
     ".loc 1 " line " 1\nmov.u32 a, 1;\n.loc 3 " line " 1\nadd.u32 a, a, a;\nadd.u32 a, a, a;\n" \
-    "ret;\n}\n.visible .entry idle()\n{\nret;\n}\n"
+    "ret;\n}\n.visible .entry idle()\n{\nret;\n}\n.visible .entry broken()\n{\nfrob;\n}\n"
 static const char one_ptx[] = MODULE("one.cu", "shared.cu", "4");
 static const char two_ptx[] = MODULE("two.cu", "another.cu", "7");
-static const char one, two, idle_one, idle_two;
+static const char one, two, idle_one, idle_two, broken;
 static char number;
 static Fatbin fatbin_one, fatbin_two;
 
@@ -51,6 +51,7 @@ static void *register_all(void) {
          **second = register_ptx(&fatbin_two, two_ptx);
     register_kernel(first, &one, "k");
     register_kernel(first, &idle_one, "idle");
+    register_kernel(first, &broken, "broken");
     register_kernel(second, &two, "k");
     register_kernel(second, &idle_two, "idle");
     __cudaRegisterVar(first, &number, NULL, "number", 0, 4, 0, 0);
@@ -99,6 +100,7 @@ static void use_all(void) {
     void **handle = register_all();
     start(&one, 2);
     start(&two, 1);
+    for (int i = 0; i < 2; i++) start(&broken, 1);
     cudaGetSymbolAddress(&address, &number);
     Counters counters;
     counters_read(&counters);

@@ -84,6 +84,7 @@ static void test_estimate(void) {
     takes(SECOND, 31, TOO_LONG("62 seconds", "31", "2.0 s for the first 1"));
     takes(SECOND, 299, TOO_LONG("598 seconds", "299", "2.0 s for the first 1"));
     takes(SECOND, 300, TOO_LONG("10 minutes", "300", "2.0 s for the first 1"));
+    takes(SECOND, 3000, TOO_LONG("100 minutes", "3000", "2.0 s for the first 1"));
     takes(3 * SECOND / 10, 1000, TOO_LONG("400 seconds", "1000", "1.2 s for the first 3"));
     takes(SECOND / 2, 1000, TOO_LONG("17 minutes", "1000", "1.0 s for the first 1"));
     takes(SECOND / 1000, 100, "");
@@ -123,6 +124,19 @@ static void test_threads(void) {
     starts(large, "16", 16, 256, 8); /* what is local fits a GiB nine times */
 }
 
+/* The same of a block in three dimensions. */
+static void test_deep(void) {
+    const LaunchShape shape = {{16, 1, 1}, {4, 8, 8}, 0, false};
+    static uint64_t data[16];
+    void *memory = memory_allocate(sizeof data);
+    memset(memory, 0, sizeof data);
+    setenv("SIM_THREADS", "16", 1);
+    threads = 0;
+    const PtxRun run = run_ptx_shape(large, &shape, memory);
+    ok(run.status == LAUNCH_OK && threads == 8, "4 x 8 x 8 threads are as many as 256");
+    memory_release(memory);
+}
+
 /* What is said of a kernel with variables, while attention_launch runs or not. */
 static void shares(bool watched, const char *code, const char *expected) {
     char said[1000], text[2000];
@@ -153,6 +167,7 @@ static void test_state(void) {
 int main(void) {
     test_estimate();
     test_threads();
+    test_deep();
     test_state();
     return done_testing();
 }

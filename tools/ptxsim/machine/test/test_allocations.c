@@ -5,6 +5,8 @@
 #include "test/allocator.h"
 #include "test/tap.h"
 
+#include <unistd.h>
+
 enum { BLOCKS = 200 };
 
 static void test_places(void) {
@@ -60,6 +62,11 @@ static void test_again(void) {
 /* Where there is no memory for what belongs to an allocation, there is none, and nothing stays. */
 static void test_short(void) {
 #if ALLOCATOR_COUNTS
+    const long first = atomic_load(&held);
+    refuse(0);
+    ok(!memory_allocate(100), "no list");
+    is_int(atomic_load(&held) - first, 0, "and nothing is kept");
+    refuse(-1);
     memory_release(memory_allocate(100)); /* the list has room now */
     const size_t free_bytes = memory_free_bytes();
     const long before = atomic_load(&held);
@@ -132,9 +139,11 @@ static void test_marks(void) {
 }
 
 int main(void) {
+    is_int((long long)memory_total_bytes(), sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2,
+           "the device has half of the host's memory");
+    test_short(); /* before there is any list */
     test_places();
     test_again();
-    test_short();
     test_nearest();
     test_marks();
     return done_testing();

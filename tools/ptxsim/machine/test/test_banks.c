@@ -221,7 +221,10 @@ static bool good_placement(const uint32_t address[32], uint32_t mask, unsigned b
     unsigned most = 0;
     shared_placement(address, mask, bytes, matrices, wavefront);
     for (unsigned l = 0; l < 32; l++) {
-        if (!(mask >> l & 1)) continue;
+        if (!(mask >> l & 1)) {
+            if (wavefront[l]) return false;
+            continue;
+        }
         if (wavefront[l] + 1u > most) most = wavefront[l] + 1u;
         for (unsigned other = 0; other < l; other++) {
             const bool together = mask >> other & 1 && wavefront[other] == wavefront[l];

@@ -98,10 +98,30 @@ static void test_few_bytes(void) {
     }
 }
 
+/* The record of a block knows which copies arrived at an mbarrier. */
+static void test_record(void) {
+    char path[] = "/tmp/test_landing.XXXXXX", text[1 << 16] = "";
+    const int descriptor = mkstemp(path);
+    setenv("SIM_RECORD", path, 1);
+    gives("an arrival of copies",
+          "cp.async.cg.shared.global [one], [p], 16; "
+          "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n" WAIT_BAR READ,
+          5, 7);
+    unsetenv("SIM_RECORD");
+    FILE *file = fdopen(descriptor, "r");
+    text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+    if (file) fclose(file);
+    unlink(path);
+    const char *phase = strstr(text, "\"phase\":0,\"expected\":1,\"complete\":true");
+    const char *arrivals = phase ? strstr(phase, "\"arrivals\":[0,") : NULL;
+    ok(arrivals && arrivals - phase < 100, "is recorded");
+}
+
 int main(void) {
     test_order();
     test_many();
     test_fault();
     test_few_bytes();
+    test_record();
     return done_testing();
 }

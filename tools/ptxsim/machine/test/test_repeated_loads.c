@@ -268,6 +268,25 @@ static void test_second_cost(void) {
        (long long)(run[0].units - run[1].units) + ROUNDS);
 }
 
+/* Odd lanes load twice, at two places; the sectors of the others are not touched. */
+static void test_idle_lanes(void) {
+    static const char loop[] = PTX_HEAD
+        ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t, n, v; .reg .b64 p; .reg .pred g, h;\n"
+        "ld.param.u64 p, [data]; mov.u32 t, %tid.x; mad.wide.u32 p, t, 32, p; and.b32 n, t, 1;\n"
+        "setp.eq.u32 g, n, 1; mov.u32 n, 0; AGAIN: @g ld.global.u32 v, [p]; add.u64 p, p, 1024;\n"
+        "add.u32 n, n, 1; setp.lt.u32 h, n, 3; @h bra AGAIN; ret;\n}\n";
+    const LaunchShape shape = {{1, 1, 1}, {LANES, 1, 1}, 0, false};
+    char error[512] = "";
+    void *memory = memory_allocate(3 * 1024);
+    Module *module = module_load(loop, sizeof loop - 1, error, sizeof error);
+    Kernel *k = module ? module_kernel(module, "k", error, sizeof error) : NULL;
+    ok(k && launch_run(k, &shape, (void *[]){&memory}) == LAUNCH_OK, "loads of odd lanes %s",
+       error);
+    is_int(k ? (long long)k->totals.distinct_load_sectors : 0, 3 * 16, "touch their sectors");
+    module_free(module);
+    memory_release(memory);
+}
+
 /* Lane 1 is 126 bytes behind the others: in their bank only from the middle of a word on. The same
  * load is at the beginning of a word and then in its middle. */
 static void test_residue(void) {
@@ -289,6 +308,7 @@ static void test_residue(void) {
 }
 
 int main(void) {
+    test_idle_lanes();
     test_residue();
     test_second_cost();
     test_pieces();

@@ -51,10 +51,35 @@ static void test_budget(void) {
     unsetenv("SIM_BUDGET");
 }
 
+/* SIM_ORDER: the warps of a block, in the order in which they come. */
+static void test_order(int order, const char *expected) {
+    uint32_t data[8] = {0};
+    char text[1000], number[8], came[4] = "";
+    snprintf(text, sizeof text,
+             PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q; .reg .b32 t, n; "
+                      ".reg .pred g;\nld.param.u64 p, [data]; mov.u32 t, %%tid.x; "
+                      "and.b32 n, t, 31; setp.ne.u32 g, n, 0; @g exit; shr.u32 t, t, 5;\n"
+                      "atom.global.add.u32 n, [p], 1; mad.wide.u32 q, n, 4, p; "
+                      "st.global.u32 [q+4], t; ret;\n}\n");
+    snprintf(number, sizeof number, "%d", order);
+    setenv("SIM_ORDER", number, 1);
+    const PtxRun run = run_ptx(text, 96, data, sizeof data);
+    for (int i = 0; i < 3; i++) came[i] = (char)('0' + data[i + 1] % 10);
+    ok(run.status == LAUNCH_OK, "SIM_ORDER=%d", order);
+    is_text(came, expected, "warps in that order");
+    unsetenv("SIM_ORDER");
+}
+
+static void test_orders(void) {
+    static const char *const orders[] = {"012", "210", "120", "102", "201", "021", "012", "210"};
+    for (int order = 0; order < 8; order++) test_order(order, orders[order]);
+}
+
 int main(void) {
     uint64_t data[32] = {0};
     char said[1000];
     test_budget();
+    test_orders();
     mallopt(M_PERTURB, 0x5a); /* what malloc gives is full of 0xa5, and what is freed of 0x5a */
     is_zero("a register of 64 bits", "");
     is_zero("a register of 32 bits", "cvt.u64.u32 w, a;");

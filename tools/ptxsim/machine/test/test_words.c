@@ -89,6 +89,10 @@ static void test_shared(void) {
          "shared memory is read before it was written, at 0x400");
     says("mbarrier.init.shared.b64 [room+4], 1", 0,
          "an mbarrier at 0x404, which is not 8-byte aligned");
+    says("mbarrier.init.shared.b64 [room+2], 1", 0,
+         "an mbarrier at 0x402, which is not 8-byte aligned");
+    says("mbarrier.init.shared.b64 [room+1], 1", 0,
+         "an mbarrier at 0x401, which is not 8-byte aligned");
     says("mbarrier.init.shared.b64 [room+8], 0", 0,
          "mbarrier at 0x408: an mbarrier count must be from 1 to 1048575");
     says("mbarrier.arrive.shared.b64 _, [room+72]", 0,
