@@ -15,10 +15,11 @@
     ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"" file "\"\n.file 3 \"" other    \
     "\"\n.visible .global .align 4 .u32 number = 5;\n.visible .entry k()\n{\n.reg .b32 a;\n"    \
     ".loc 1 " line " 1\nmov.u32 a, 1;\n.loc 3 " line " 1\nadd.u32 a, a, a;\nadd.u32 a, a, a;\n" \
-    "ret;\n}\n.visible .entry idle()\n{\nret;\n}\n.visible .entry broken()\n{\nfrob;\n}\n"
+    "ret;\n}\n.visible .entry idle()\n{\nret;\n}\n"                                             \
+    ".visible .entry broken()\n{\nfrob;\n}\n.visible .entry bad()\n{\ntrap;\n}\n"
 static const char one_ptx[] = MODULE("one.cu", "shared.cu", "4");
 static const char two_ptx[] = MODULE("two.cu", "another.cu", "7");
-static const char one, two, idle_one, idle_two, broken;
+static const char one, two, idle_one, idle_two, broken, bad;
 static char number;
 static Fatbin fatbin_one, fatbin_two;
 
@@ -52,6 +53,7 @@ static void *register_all(void) {
     register_kernel(first, &one, "k");
     register_kernel(first, &idle_one, "idle");
     register_kernel(first, &broken, "broken");
+    register_kernel(first, &bad, "bad");
     register_kernel(second, &two, "k");
     register_kernel(second, &idle_two, "idle");
     __cudaRegisterVar(first, &number, NULL, "number", 0, 4, 0, 0);
@@ -101,6 +103,10 @@ static void use_all(void) {
     start(&one, 2);
     start(&two, 1);
     for (int i = 0; i < 2; i++) start(&broken, 1);
+    setenv("SIM_RECORD", "/dev/null", 1);
+    start(&bad, 3);
+    unsetenv("SIM_RECORD");
+    cudaGetLastError();
     cudaGetSymbolAddress(&address, &number);
     Counters counters;
     counters_read(&counters);
@@ -124,14 +130,14 @@ static bool ends_well(long which) {
 }
 
 static void test_little_memory(void) {
-    long bad = -1;
+    long which = -1;
     refuse(-1);
     use_all();
     const long allocations = atomic_load(&asked);
-    for (long i = 0; i < allocations && bad < 0; i++)
-        if (!ends_well(i)) bad = i;
-    ok(allocations > 20 && bad < 0, "each of %ld allocations refused: an error or an abort (%ld)",
-       allocations, bad);
+    for (long i = 0; i < allocations && which < 0; i++)
+        if (!ends_well(i)) which = i;
+    ok(allocations > 20 && which < 0, "each of %ld allocations refused: an error or an abort (%ld)",
+       allocations, which);
 }
 
 /* The counters cannot be read, and nothing is kept of the attempt. */

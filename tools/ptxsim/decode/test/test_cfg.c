@@ -138,6 +138,25 @@ static int compare(const Kernel *k) {
     return wrong;
 }
 
+/* A kernel of many blocks, in which every branch leaves out one operation. */
+static void test_long(void) {
+    enum { BRANCHES = 9000 };
+    char *text = NULL, error[512] = "";
+    size_t size = 0;
+    int wrong = 0;
+    FILE *out = open_memstream(&text, &size);
+    fputs(PTX_HEAD ".visible .entry k()\n{\n.reg .pred p; .reg .b32 a;\n", out);
+    for (int i = 0; i < BRANCHES; i++) fprintf(out, "@p bra L%d; mov.u32 a, 1; L%d:\n", i, i);
+    fputs("ret;\n}\n", out);
+    fclose(out);
+    Module *module = module_load(text, size, error, sizeof error);
+    const Kernel *k = module ? module_kernel(module, "k", error, sizeof error) : NULL;
+    for (int i = 0; k && i < BRANCHES; i++) wrong += k->op[2 * i].reconverge != 2 * i + 2;
+    ok(k && !wrong, "%d branches (%d wrong) %s", BRANCHES, wrong, error);
+    module_free(module);
+    free(text);
+}
+
 int main(void) {
     static char text[8000], bad[8000];
     int wrong = 0, meet = 0;
@@ -154,5 +173,6 @@ int main(void) {
     if (!ok(wrong == 0 && meet > 1000, "1500 random kernels (%d wrong), %d places to meet", wrong,
             meet))
         printf("# %s\n", bad);
+    test_long();
     return done_testing();
 }

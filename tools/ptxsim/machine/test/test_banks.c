@@ -169,7 +169,9 @@ static void test_random_wide(void) {
 
 /* Some lanes at one place, or in a row from the first or from the middle of a word. */
 static void test_partial(unsigned bytes) {
-    static const uint32_t masks[] = {0, 1, 0x80000000, 0xff, 0xff00ff, 0xffff0000, 0x7fffffff, ~0u};
+    static const uint32_t masks[] = {0,          1,          0x80000000, 0xff,
+                                     0xff00ff,   0xffff0000, 0x55555555, 0x11111111,
+                                     0x33333333, 0x7fffffff, ~0u};
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
         for (unsigned step = 0; step <= bytes; step += bytes) {

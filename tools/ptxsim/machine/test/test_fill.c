@@ -21,17 +21,17 @@ static void holds(const char *code, uint32_t (*expected)(uint32_t block, uint32_
     const LaunchShape shape = {{GX, GY, GZ}, {X, Y, Z}, 100, false};
     char text[2000];
     int wrong = 0;
-    snprintf(
-        text, sizeof text,
-        PTX_HEAD
-        ".extern .shared .align 16 .b8 room[];\n.visible .entry k(.param .u64 data)\n{\n"
-        ".shared .align 4 .b8 fixed[20]; .reg .b64 p, w, x; .reg .b32 d, a, b, c, t; "
-        ".reg .b16 h; .reg .b128 z; .reg .pred g;\nld.param.u64 p, [data];\n"
-        "mov.u32 a, %%ctaid.z; "
-        "mad.lo.u32 a, a, %d, %%ctaid.y; mad.lo.u32 a, a, %d, %%ctaid.x; "
-        "mad.lo.u32 a, a, %d, %%tid.x; mov.u32 b, %%tid.y; mad.lo.u32 a, b, %d, a; "
-        "mad.wide.u32 p, a, 4, p; mov.u32 t, room; mov.u32 t, fixed;\n%s;\nst.global.u32 [p], d; ret;\n}\n",
-        GY, GX, THREADS, X, code);
+    snprintf(text, sizeof text,
+             PTX_HEAD
+             ".extern .shared .align 16 .b8 room[];\n.visible .entry k(.param .u64 data)\n{\n"
+             ".shared .align 4 .b8 fixed[20]; .reg .b64 p, w, x; .reg .b32 d, a, b, c, t; "
+             ".reg .b16 h; .reg .b128 z; .reg .pred g;\nld.param.u64 p, [data];\n"
+             "mov.u32 a, %%ctaid.z; "
+             "mad.lo.u32 a, a, %d, %%ctaid.y; mad.lo.u32 a, a, %d, %%ctaid.x; "
+             "mad.lo.u32 a, a, %d, %%tid.x; mov.u32 b, %%tid.y; mad.lo.u32 a, b, %d, a; "
+             "mad.wide.u32 p, a, 4, p; mov.u32 t, room; mov.u32 t, fixed;\n"
+             "%s;\nst.global.u32 [p], d; ret;\n}\n",
+             GY, GX, THREADS, X, code);
     void *memory = memory_allocate(sizeof data);
     const PtxRun run = run_ptx_shape(text, &shape, memory);
     memcpy(data, memory, sizeof data);

@@ -60,6 +60,8 @@ static void test_misuse(void) {
     bool flag;
     is_int(mbarrier_init(&word, 0), MBARRIER_BAD_COUNT, "init with 0");
     is_int(mbarrier_init(&word, 1 << 20), MBARRIER_BAD_COUNT, "init with 2^20");
+    is_int(mbarrier_init(&word, (1 << 20) - 1), MBARRIER_OK, "init with 2^20 - 1");
+    is_int(mbarrier_init(&word, 1), MBARRIER_OK, "init with 1");
     word = 0;
     is_int(mbarrier_arrive(&word, 1, &flag), MBARRIER_NOT_INITIALISED, "zeros are no mbarrier");
     is_int(mbarrier_arrive(&ones, 1, &flag), MBARRIER_NOT_INITIALISED, "ones are no mbarrier");
