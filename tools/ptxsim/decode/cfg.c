@@ -38,11 +38,9 @@ static void add_number(Graph *g, int **list, int *count, int number) {
     (*list)[(*count)++] = number;
 }
 
-/* An arrow, once, at both of its ends. */
+/* An arrow, at both of its ends. Two that are the same do no harm. */
 static void add_arrow(Graph *g, int from, int to) {
     BasicBlock *b = &g->block[from];
-    for (int i = 0; i < b->successors; i++)
-        if (b->successor[i] == to) return;
     add_number(g, &b->successor, &b->successors, to);
     add_number(g, &g->predecessor[to], &g->predecessors[to], from);
 }
@@ -73,7 +71,6 @@ static void number_blocks(Graph *g) {
     g->order = arena_alloc(&g->arena, count * sizeof *g->order);
     for (size_t i = 0; i < count; i++) g->block[i].post_number = -1;
     stack[depth++] = g->blocks;
-    seen[g->blocks] = true;
     while (depth) {
         const int at = stack[depth - 1];
         if (tried[at] == g->predecessors[at]) {

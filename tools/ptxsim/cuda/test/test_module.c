@@ -51,6 +51,9 @@ static void test_kernels(void) {
     is_int(module->kernels, 3, "three kernels that have a body");
     Kernel *a = module_kernel(module, "a", error, sizeof error);
     ok(a && a == module_kernel(module, "a", error, sizeof error) && a->ops == 2, "a kernel, once");
+    ok(a && a->info[0].file == -1 && a->info[0].line == 0 && a->info[0].class == CLASS_BRANCH &&
+           strcmp(a->info[0].text, "ret") == 0 && a->totals.instructions == 2,
+       "of which no line is known");
     ok(module_kernel(module, "d", error, sizeof error) == &module->kernel[2], "the third");
     for (int i = 0; i < 2; i++) {
         strcpy(error, "");

@@ -1,12 +1,9 @@
 /* The CUDA runtime of the simulator: errors, the device, memory, streams, functions, launches, and
- * what nvcc's stubs register. Catches: an error under another name, one that is forgotten or stays,
- * a copy from where nothing is, a limit that is off by one, a kernel or variable of another
- * program, a program that is gone and still found. */
-#include "cuda/registry.h"
+ * what nvcc's stubs call. Catches: an error under another name, one that is forgotten or stays, a
+ * copy from where nothing is, a limit that is off by one. */
 #include "device/simulator.h"
 #include "test/stub.h"
 
-void __cudaRegisterFatBinaryEnd(void **handle);
 char __cudaInitModule(void **handle);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                      struct CUstream_st *stream);
@@ -34,14 +31,9 @@ static const char ptx[] =
     "mov.u32 v, 1; st.shared.u32 [fixed], v; st.shared.u32 [room], v; mov.b64 p, own;\n"
     "st.local.u32 [p], v; ret;\n}\n"
     ".visible .entry vague(.param .u64 out)\n{\nfrobnicate.u32 1;\nret;\n}\n";
-static const char other_ptx[] =
-    ".version 9.0\n.target sm_90a\n.address_size 64\n"
-    ".visible .entry write(.param .u64 out)\n{\n.reg .b64 p; .reg .b32 v;\n"
-    "ld.param.u64 p, [out]; mov.u32 v, 77; st.global.u32 [p], v; ret;\n}\n";
-static const char wrong_ptx[] = "this is no PTX\n";
 
-static const char hosts[6];
-enum { WRITE, BAD, MOST, VAGUE, MISSING, OTHER };
+static const char hosts[5];
+enum { WRITE, BAD, MOST, VAGUE, MISSING };
 static const char *const names[] = {"write", "bad", "most", "vague", "missing"};
 static char table;
 
@@ -396,101 +388,6 @@ static void test_stubs(void) {
     is_int(__cudaInitModule(NULL), 1, "a module that is ready");
 }
 
-static void test_variables(void) {
-    char *address = NULL, bytes[8] = "";
-    size_t size = 0;
-    is_error(cudaGetSymbolAddress((void **)&address, &table), cudaSuccess, "a variable");
-    is_error(cudaGetSymbolSize(&size, &table), cudaSuccess, "and its size");
-    ok(address && size == 8 && address[0] == 1 && address[7] == 8, "with its first values");
-    is_error(cudaMemcpyToSymbol(&table, "ab", 2, 3, cudaMemcpyHostToDevice), cudaSuccess, "to it");
-    is_error(cudaMemcpyFromSymbol(bytes, &table, 3, 2, cudaMemcpyDeviceToHost), cudaSuccess,
-             "and from it");
-    ok(memcmp(bytes, "\3ab", 3) == 0 && address[5] == 6, "in its middle");
-    is_error(cudaMemcpyToSymbol(&table, "ab", 2, 7, cudaMemcpyHostToDevice), cudaErrorInvalidValue,
-             "not beyond it");
-    is_error(cudaGetSymbolAddress((void **)&address, &hosts[0]), cudaErrorInvalidSymbol, "none");
-    is_error(cudaGetSymbolSize(&size, &hosts[1]), cudaErrorInvalidSymbol, "nor its size");
-    is_error(cudaMemcpyToSymbol(&hosts[0], "ab", 2, 0, cudaMemcpyHostToDevice),
-             cudaErrorInvalidSymbol, "to none");
-    is_error(cudaMemcpyFromSymbol(bytes, &hosts[0], 2, 0, cudaMemcpyDeviceToHost),
-             cudaErrorInvalidSymbol, "from none");
-}
-
-/* A program part that holds machine code alone, and no variable either. */
-static void test_no_ptx(void) {
-    static Fatbin fatbin;
-    static char host, *name = &host;
-    void **handle, *address;
-    void *arguments[] = {&out};
-    __cudaUnregisterFatBinary(register_ptx(&fatbin, ptx));
-    fatbin.bytes[16] = 2;
-    handle = __cudaRegisterFatBinary(&fatbin.wrapper);
-    register_kernel(handle, name, "write");
-    __cudaRegisterVar(handle, name, NULL, "table", 0, 8, 0, 0);
-    const Capture capture = begin_capture(STDERR_FILENO);
-    const cudaError_t error =
-        cudaLaunchKernel(name, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL);
-    const cudaError_t variable = cudaGetSymbolAddress(&address, name);
-    char *said = end_capture(&capture);
-    ok(error == cudaErrorInvalidPtx && variable == cudaErrorInvalidSymbol, "no PTX");
-    is_text(said,
-            "ptxsim: this fatbin holds no PTX: build with nvcc "
-            "-gencode ...,code=[sm_80,compute_80]\n",
-            "says so once");
-    free(said);
-    cudaGetLastError();
-    __cudaUnregisterFatBinary(handle);
-}
-
-static int modules(void) {
-    int count = 0;
-    for (const Module *m = registry_modules(); m; m = m->next) count++;
-    return count;
-}
-
-/* Another program with a kernel of the same name, and one without any PTX. */
-static void test_programs(void **handle) {
-    static Fatbin other, wrong;
-    void **second = register_ptx(&other, other_ptx), **third = register_ptx(&wrong, wrong_ptx);
-    static char gone;
-    register_kernel(second, &hosts[OTHER], "write");
-    register_kernel(third, &gone, "write");
-    __cudaRegisterVar(third, &gone, NULL, "table", 0, 8, 0, 0);
-    __cudaRegisterFatBinaryEnd(second);
-    is_int(modules(), 1, "a module is loaded when it is asked for");
-    is_error(start(OTHER, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL), cudaSuccess, "another");
-    ok(out[0] == 77 && modules() == 2, "has its own kernel of that name");
-    is_error(start_write((dim3){5, 1, 1}, (dim3){1, 1, 1}), cudaSuccess, "and the first");
-    is_int(out[0], 5, "has its own");
-    void *arguments[] = {&out}, *address;
-    for (int again = 0; again < 2; again++) {
-        const Capture capture = begin_capture(STDERR_FILENO);
-        const cudaError_t error =
-            cudaLaunchKernel(&gone, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL);
-        char *said = end_capture(&capture);
-        is_error(error, cudaErrorInvalidPtx, "what is no PTX");
-        ok(again ? !*said : strncmp(said, "ptxsim: ", 8) == 0, "says so once");
-        free(said);
-    }
-    is_error(cudaGetSymbolAddress(&address, &gone), cudaErrorInvalidSymbol, "nor its variables");
-    __cudaUnregisterFatBinary(third);
-    is_error(cudaLaunchKernel(&gone, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL),
-             cudaErrorInvalidDeviceFunction, "which is gone");
-    is_error(cudaGetSymbolAddress(&address, &gone), cudaErrorInvalidSymbol, "as its variable is");
-    is_error(cudaGetSymbolAddress(&address, &table), cudaSuccess, "but no other one");
-    __cudaUnregisterFatBinary(second);
-    is_int(modules(), 2, "the counters of what is gone stay");
-    registry_reset_counters();
-    is_int(modules(), 1, "until they are reset");
-    is_error(start_write((dim3){6, 1, 1}, (dim3){1, 1, 1}), cudaSuccess, "the first is still here");
-    __cudaUnregisterFatBinary(handle);
-    is_error(start_write((dim3){6, 1, 1}, (dim3){1, 1, 1}), cudaErrorInvalidDeviceFunction,
-             "and then it is not");
-    is_error(cudaGetSymbolAddress(&address, &table), cudaErrorInvalidSymbol, "nor its variable");
-    registry_reset_counters();
-    is_int(modules(), 0, "nothing is left");
-}
-
 int main(void) {
     static Fatbin fatbin;
     void **handle = register_ptx(&fatbin, ptx);
@@ -508,9 +405,7 @@ int main(void) {
     test_extended();
     test_failures();
     test_stubs();
-    test_variables();
-    test_no_ptx();
-    test_programs(handle);
+    __cudaUnregisterFatBinary(handle);
     cudaFree(out);
     return done_testing();
 }

@@ -145,7 +145,25 @@ static void test_kinds(void) {
     test_kind("st.shared.u16 [room], v; atom.shared.add.u32 v, [room], 1", false, 2);
 }
 
+/* What a thread has of its own does not grow by what is shared, nor by constants and parameters. */
+static void test_local(void) {
+    static const char text[] =
+        PTX_HEAD ".extern .shared .align 128 .b8 dynamic[];\n.global .align 64 .b8 all[64];\n"
+                 ".visible .entry k(.param .align 32 .b8 given[96])\n{\n.reg .b32 a; .reg .b64 p;\n"
+                 ".local .align 4 .b8 own[4]; .shared .align 64 .b8 room[32];\n"
+                 "st.local.u32 [own], a; st.shared.u32 [dynamic], a; st.shared.u32 [room], a;\n"
+                 "mov.u64 p, all; ld.param.u32 a, [given]; ret;\n}\n";
+    char error[512] = "";
+    Module *module = module_load(text, strlen(text), error, sizeof error);
+    const Kernel *k = module ? module_kernel(module, "k", error, sizeof error) : NULL;
+    ok(k && k->local_bytes == 16 && k->static_shared == 32 && k->dynamic_offset == 128 &&
+           k->parameter_bytes == 96,
+       "memory of each kind %s", error);
+    module_free(module);
+}
+
 int main(void) {
+    test_local();
     test_kinds();
     test_file("decode/flow.ptx", "flow.txt");
     test_file("report/sample.ptx", "sample.txt");

@@ -181,7 +181,7 @@ static void test_overflow(void) {
     const uint32_t at = BASE + 16;
     int wrong = 0;
     race = race_new(BASE, BYTES, 2, 4);
-    for (int i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < 16; i++) {
         race_begin_block(race);
         wrong += one(i % 2, RACE_WRITE, 3, BASE, 4, 1);
         wrong += !one(1 - i % 2, RACE_READ, 3, BASE, 4, 1);

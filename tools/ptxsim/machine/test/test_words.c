@@ -107,6 +107,8 @@ static void test_shared(void) {
 static void test_others(void) {
     says("ld.local.u32 a, [own+32]", 0, "access outside local memory: 4 bytes at 0x20 of 32");
     says("st.local.u64 [own+28], p", 0, "access outside local memory: 8 bytes at 0x1c of 32");
+    says("mov.u32 b, 40; ld.local.u32 a, [b-4]", 0,
+         "access outside local memory: 4 bytes at 0x24 of 32");
     says("TABLE: .branchtargets END, END; brx.idx a, TABLE", 0,
          "indexed branch beyond its 2 targets");
     says_early(true, "ld.global.u32 a, [p]", 0,
