@@ -110,6 +110,9 @@ static void test_limits(void) {
     is_int((long long)ptx.length, 0, "ends the entry with itself");
     buffer.bytes[buffer.last + 4] = 73;
     is_int(find(&buffer, buffer.size, &ptx), FATBIN_TRUNCATED, "one beyond the end");
+    buffer.bytes[buffer.last + 4] = 32;
+    buffer.bytes[buffer.last + 8] = 40;
+    is_int(find(&buffer, buffer.size, &ptx), FATBIN_TRUNCATED, "one that its text begins in");
     buffer.bytes[buffer.last + 4] = 63;
     is_int(find(&buffer, buffer.size, &ptx), FATBIN_TRUNCATED, "one that is too short");
 }
