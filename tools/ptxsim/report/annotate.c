@@ -38,11 +38,11 @@ static Terminal look_at_terminal(FILE *out) {
 /* Units a request, and the ideal if that is less. */
 static void print_memory(const LineMemory *memory, FILE *out) {
     char text[FORMAT_SIZE] = "";
-    double requests = (double)memory->requests, units = (double)memory->units;
-    int length = memory->requests ? snprintf(text, sizeof text, "%.2f", units / requests) : 0;
+    const double requests = (double)memory->requests, each = (double)memory->units / requests;
     if (memory->units > memory->ideal_units)
-        snprintf(text + length, sizeof text - (size_t)length, " (%.2f)",
-                 (double)memory->ideal_units / requests);
+        snprintf(text, sizeof text, "%.2f (%.2f)", each, (double)memory->ideal_units / requests);
+    else if (memory->requests)
+        snprintf(text, sizeof text, "%.2f", each);
     fprintf(out, " %12s", text);
 }
 

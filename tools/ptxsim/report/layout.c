@@ -90,10 +90,10 @@ static uint64_t phase_of(uint32_t address) { return address % 1024; }
 
 int record_operand(Record *record, const WgmmaTile *tile) {
     const WgmmaDescriptor *d = &tile->descriptor;
-    const uint64_t key[LAYOUT_KEY] = {(uint64_t)d->leading_offset << 32 | d->stride_offset,
-                                      phase_of(d->address) << 32 | d->swizzle,
-                                      (uint64_t)tile->first << 32 | tile->rows,
-                                      1 + tile->transposed};
+    /* It is none of a box, which has 0 in the place of the rows, or what is beyond 32 bits. */
+    const uint64_t key[LAYOUT_KEY] = {d->leading_offset, d->stride_offset, phase_of(d->address),
+                                      d->swizzle,        tile->first,      tile->rows,
+                                      tile->transposed};
     uint32_t address[WGMMA_MAX_CHUNKS];
     const int known = find(record, key);
     if (known >= 0) return known;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report/format.h"
 #include "report/source_file.h"
@@ -48,14 +47,13 @@ static void add(LineCounts *line, InstructionClass class, const InstructionCount
 
 /* The last line of the file that an instruction comes from; 0 if none does. */
 static size_t last_line(const CountsSnapshot *snapshot, size_t file) {
-    size_t last = 0;
+    int last = 0;
     for (size_t k = 0; k < snapshot->kernels; k++)
         for (size_t i = 0; i < snapshot->kernel[k].instructions; i++) {
             const InstructionInfo *info = &snapshot->kernel[k].info[i];
-            if (info->file == (int)file && info->line > 0 && (size_t)info->line > last)
-                last = (size_t)info->line;
+            if (info->file == (int)file && info->line > last) last = info->line;
         }
-    return last;
+    return (size_t)last;
 }
 
 static void count_lines(const CountsSnapshot *snapshot, size_t file, SourceLines *lines) {
@@ -148,17 +146,9 @@ static bool split(char *bytes, SourceLines *lines) {
     return true;
 }
 
-/* The path as seen from the working directory, if it is below that. */
-static const char *relative(const char *path) {
-    char here[4096];
-    if (!getcwd(here, sizeof here)) return path;
-    size_t length = strlen(here);
-    return !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
-}
-
 bool source_lines_open(const CountsSnapshot *snapshot, size_t file, SourceLines *lines) {
-    *lines =
-        (SourceLines){.path = relative(snapshot->file[file]), .lines = last_line(snapshot, file)};
+    *lines = (SourceLines){.path = source_file_name(snapshot->file[file]),
+                           .lines = last_line(snapshot, file)};
     if (lines->lines == 0) return false;
     char *bytes = source_file_read(lines->path);
     if (bytes && !split(bytes, lines)) free(bytes);

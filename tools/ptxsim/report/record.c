@@ -253,7 +253,7 @@ void observe_bulk(Record *record, const Bulk *bulk, Units units) {
         .stores = stores,
         .shared = bulk->shared,
         .bytes = bulk->bytes,
-        .layout = bulk->map.rank ? record_box(record, bulk, first) : -1,
+        .layout = record_box(record, bulk, first),
         .rank = bulk->map.rank,
         .units = units,
     };

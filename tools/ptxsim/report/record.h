@@ -179,7 +179,8 @@ static inline uint32_t record_now(const Record *record, int warp) {
 void record_find_tensors(Record *record);
 void record_find_variables(Record *record);
 
-/* Layouts of a wgmma operand and of a tensor map's box, as indices. */
+/* Layouts of a wgmma operand and of a tensor map's box, as indices; of a copy without a tensor map
+ * -1. */
 int record_operand(Record *record, const WgmmaTile *tile);
 int record_box(Record *record, const Bulk *bulk, uint64_t first);
 

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ptx/ptx.h"
 #include "report/record.h"
@@ -141,17 +140,9 @@ static void put_variables(const Record *record, FILE *out) {
     fputs("],\n", out);
 }
 
-/* The path as seen from the working directory, if it is below that. */
-static const char *relative(const char *path) {
-    char folder[4096];
-    if (!getcwd(folder, sizeof folder)) return path;
-    const size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
-}
-
 static void put_kernel(const Record *record, FILE *out) {
     const PtxModule *ptx = record->kernel->ptx;
-    const char *file = relative(ptx->files && ptx->file[0] ? ptx->file[0] : "");
+    const char *file = source_file_name(ptx->files && ptx->file[0] ? ptx->file[0] : "");
     fputs("{\"kernel\":", out);
     put_string(record->kernel->name, out);
     fputs(",\"file\":", out);

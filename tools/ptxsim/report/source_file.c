@@ -1,8 +1,11 @@
 #include "report/source_file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ptx/bounds.h"
 
@@ -16,4 +19,11 @@ char *source_file_read(const char *path) {
     if (bytes) bytes[fread(bytes, 1, size, in)] = '\0';
     fclose(in);
     return bytes;
+}
+
+const char *source_file_name(const char *path) {
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder)) return path;
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }

@@ -6,4 +6,7 @@
  * file, or is larger than any source (MAX_SOURCE_FILE): the path is the program's to choose. */
 char *source_file_read(const char *path);
 
+/* The path as seen from the working directory, if it is below that: the rest of `path`. */
+const char *source_file_name(const char *path);
+
 #endif

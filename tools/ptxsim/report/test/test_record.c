@@ -1,0 +1,376 @@
+/* What a record keeps of what it is told, one call after another. Catches: a step, a flight or a
+ * phase that belongs to another warp or another round, a lane that is off and counts, times that go
+ * back, a race whose steps are others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/memory/memory.h"
+#include "report/record.h"
+#include "test/tap.h"
+
+enum { WARPS = 3 };
+
+static Kernel kernel;
+static PtxFunction function;
+static Settings settings;
+static Block block = {.kernel = &kernel, .settings = &settings, .warps = WARPS};
+static Warp warps[WARPS];
+
+static Record *begin(void) {
+    static const uint32_t one[] = {1, 1, 1};
+    kernel.function = &function;
+    Record *record = record_new(&kernel, 0, one, one);
+    record_begin(record, &block);
+    for (int w = 0; w < WARPS; w++) warps[w] = (Warp){.mask = UINT32_MAX, .index = w};
+    return record;
+}
+
+/* Warp `w` executes number `index`, an operation of that class. */
+static void step(Record *record, int w, int index, InstructionClass class) {
+    static Op op[100];
+    op[index].index = index, op[index].class = class;
+    warps[w].op = &op[index];
+    observe_step(record, &warps[w], &op[index]);
+}
+
+static void test_steps(void) {
+    Record *record = begin();
+    const WarpRecord *mine = &record->warp[1];
+    is_int(record_now(record, 1), 0, "before the first step it is step 0");
+    step(record, 1, 4, CLASS_OTHER);
+    step(record, 1, 5, CLASS_OTHER);
+    warps[1].mask = 6;
+    step(record, 1, 6, CLASS_OTHER);
+    step(record, 1, 8, CLASS_OTHER);
+    step(record, 1, 8, CLASS_OTHER);
+    is_int(record_now(record, 1), 4, "the fifth is step 4");
+    ok(mine->run.count == 4 && mine->steps == 5 && observe_clock(record, &warps[1]) == 5,
+       "five steps in four runs");
+    ok(mine->run.at[0].first == 4 && mine->run.at[0].steps == 2 && mine->run.at[0].time == 0,
+       "neighbours are one");
+    ok(mine->run.at[1].mask == 6 && mine->run.at[1].time == 2, "but for other lanes");
+    ok(mine->run.at[3].first == 8 && mine->run.at[3].time == 4, "the same again is a new one");
+    observe_divergence(record, &warps[1]);
+    ok(mine->divergent.count == 1 && mine->divergent.at[0] == 4, "a branch is of the last step");
+    ok(!record->warp[0].steps && !record->warp[2].steps, "other warps have none");
+    record_free(record);
+}
+
+static const Footprint *last_footprint(const Record *record, int w) {
+    const WarpRecord *mine = &record->warp[w];
+    return &record->footprints.at[mine->request.at[mine->request.count - 1].footprint];
+}
+
+static const Request *last_request(const Record *record, int w) {
+    return &record->warp[w].request.at[record->warp[w].request.count - 1];
+}
+
+/* Whether the distances of lanes are these, those of the others 0. */
+static bool has_distances(const Footprint *f, uint32_t mask, int64_t each, int64_t start) {
+    for (int l = 0; l < LANES; l++)
+        if (f->key.distance[l] != (mask >> l & 1 ? each * l + start : 0)) return false;
+    return f->key.mask == mask;
+}
+
+static void test_requests(void) {
+    Record *record = begin();
+    uint32_t address[LANES];
+    uint64_t wide[LANES];
+    uint8_t from[LANES];
+    for (unsigned l = 0; l < LANES; l++)
+        address[l] = 1024 + 200 + 4 * l, wide[l] = (1ull << 40) + 8 + 4 * l,
+        from[l] = (uint8_t)(31 - l);
+    const uint32_t mask = 0xfffffff4;
+    step(record, 1, 0, CLASS_SHARED_LOAD);
+    step(record, 1, 1, CLASS_SHARED_LOAD);
+    observe_shared(record, &warps[1], address, mask, 4, 2, (Units){1, 1});
+    const Footprint *f = last_footprint(record, 1);
+    ok(has_distances(f, mask, 4, -8) && f->key.residue == 80 && f->key.bytes == 4 &&
+           f->key.matrices == 2 && f->key.space == FOOTPRINT_SHARED,
+       "lanes of a request in shared memory, from the first that is on");
+    ok(last_request(record, 1)->base == 1024 + 208 && last_request(record, 1)->step == 1,
+       "at its place and step");
+    ok(record->flight.count == 0, "is no flight");
+    observe_global(record, &warps[1], wide, mask, 4, (Units){5, 4});
+    f = last_footprint(record, 1);
+    ok(has_distances(f, mask, 4, -8) && f->key.residue == 16 && f->key.tensor == -1 &&
+           f->key.space == FOOTPRINT_GLOBAL && f->units.actual == 5 && f->units.ideal == 4,
+       "in global memory");
+    ok(last_request(record, 1)->base == (1ll << 40) + 16, "where nothing is allocated");
+    observe_local(record, &warps[1], wide, mask, 8);
+    f = last_footprint(record, 1);
+    ok(has_distances(f, mask, 4, -8) && f->key.bytes == 8 && f->key.space == FOOTPRINT_LOCAL &&
+           f->units.actual == 0 && f->units.ideal == 0,
+       "in local memory");
+    ok(last_request(record, 1)->base == (1ll << 40) + 16, "at its place");
+    warps[1].mask = mask;
+    observe_shuffle(record, &warps[1], from);
+    f = last_footprint(record, 1);
+    ok(has_distances(f, mask, -1, 31) && f->key.bytes == 4 && f->key.space == FOOTPRINT_LANES &&
+           f->units.actual == 0 && f->units.ideal == 0 && last_request(record, 1)->base == 0,
+       "a shuffle: the lanes that are read");
+    step(record, 1, 2, CLASS_MBARRIER);
+    observe_shared(record, &warps[1], address, mask, 8, 0, (Units){1, 1});
+    ok(record->warp[1].request.count == 4 && record->footprints.count == 4,
+       "an arrival is no request");
+    record_free(record);
+}
+
+/* ---- In flight ------------------------------------------------------------------------------- */
+
+static void copy(Record *record, int w) {
+    static const uint32_t address[LANES];
+    step(record, w, 7, CLASS_CP_ASYNC);
+    observe_shared(record, &warps[w], address, 0xff0, 16, 0, (Units){1, 1});
+}
+
+static void commit(Record *record, int w) {
+    step(record, w, 8, CLASS_OTHER);
+    observe_commit(record, &warps[w], RACE_COPY);
+}
+
+static void wait(Record *record, int w, int keep) {
+    step(record, w, 9, CLASS_OTHER);
+    observe_wait(record, &warps[w], RACE_COPY, keep);
+}
+
+static bool is_flight(const Record *record, int i, const int64_t expected[6]) {
+    const Flight *f = &record->flight.at[i];
+    const int64_t got[] = {f->warp, f->group, f->first, f->last, f->commit, f->wait};
+    if (memcmp(got, expected, sizeof got) == 0) return true;
+    for (int k = 0; k < 6; k++) printf("# %lld\n", (long long)got[k]);
+    return false;
+}
+
+static void test_groups(void) {
+    Record *record = begin();
+    copy(record, 0), copy(record, 0), copy(record, 1), commit(record, 0);
+    commit(record, 0); /* a group of nothing */
+    copy(record, 0), commit(record, 0), copy(record, 0);
+    is_int(record->flight.count, 4, "two groups of a warp, what it has begun, and one of another");
+    ok(record->flight.at[0].operations == 2 && record->flight.at[0].bytes == 2 * 8 * 16 &&
+           record->flight.at[1].operations == 1 && record->flight.at[1].bytes == 8 * 16,
+       "copies, and the bytes of the lanes that are on");
+    ok(record->flight.at[0].kind == FLIGHT_COPY && record->flight.at[0].phase == -1, "no load");
+    wait(record, 0, 2);
+    ok(is_flight(record, 0, (int64_t[]){0, 0, 0, 1, 2, 7}), "all but two groups are waited for");
+    ok(is_flight(record, 2, (int64_t[]){0, 2, 4, 4, 5, NO_STEP}), "this one is not");
+    ok(is_flight(record, 3, (int64_t[]){0, 3, 6, 6, NO_STEP, NO_STEP}), "nor what is open");
+    ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 0, NO_STEP, NO_STEP}), "nor that of another warp");
+    wait(record, 0, 0);
+    ok(is_flight(record, 0, (int64_t[]){0, 0, 0, 1, 2, 7}), "what has ended has ended");
+    ok(is_flight(record, 2, (int64_t[]){0, 2, 4, 4, 5, 8}), "all groups that are closed");
+    ok(is_flight(record, 3, (int64_t[]){0, 3, 6, 6, NO_STEP, NO_STEP}), "not what is open");
+    wait(record, 0, -1);
+    ok(is_flight(record, 3, (int64_t[]){0, 3, 6, 6, NO_STEP, 9}), "which all have to wait for");
+    copy(record, 0);
+    ok(record->flight.count == 5 && record->flight.at[4].group == 3, "then it is a new one");
+    ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 0, NO_STEP, NO_STEP}), "the other warp goes on");
+    copy(record, 1);
+    ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 1, NO_STEP, NO_STEP}), "with its own flight");
+    observe_wait(record, &warps[1], RACE_BULK, -1);
+    ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 1, NO_STEP, NO_STEP}), "of its own kind");
+    record_free(record);
+}
+
+/* A bulk copy of 64 bytes. */
+static Bulk bulk_of(int w, uint64_t global, bool stores, uint32_t mbarrier) {
+    static const Instruction source;
+    static Op op[2] = {{.source = &source, .mode = 0}, {.source = &source, .mode = 1}};
+    return (Bulk){.op = &op[stores],
+                  .warp = &warps[w],
+                  .shared = 2048,
+                  .bytes = 64,
+                  .global = global,
+                  .mbarrier = mbarrier};
+}
+
+static void test_bulk(void) {
+    Record *record = begin();
+    char *memory = memory_allocate(256);
+    const uint64_t start = (uint64_t)(uintptr_t)memory;
+    *LIST_ADD(record->tensor) = (Tensor){0, start + 16, start, start + 256};
+    step(record, 0, 0, CLASS_OTHER), step(record, 0, 1, CLASS_OTHER);
+    observe_mbarrier_init(record, &warps[0], 1024, 3);
+    observe_mbarrier_init(record, &warps[0], 1032, 1);
+    Bulk bulk = bulk_of(0, start + 32, false, 1024);
+    observe_bulk(record, &bulk, (Units){2, 2});
+    const Flight *f = &record->flight.at[0];
+    ok(f->kind == FLIGHT_LOAD && f->warp == 0 && f->first == 1 && f->last == 1 && f->phase == 0 &&
+           f->commit == NO_STEP && f->wait == NO_STEP && f->operations == 1 && f->bytes == 64,
+       "a load, which completes a phase");
+    const Transfer *t = &record->transfer.at[0];
+    ok(t->flight == 0 && t->warp == 0 && t->step == 1 && !t->stores && t->shared == 2048 &&
+           t->bytes == 64 && t->tensor == 0 && t->base == 16 && t->layout == -1 && t->rank == 0,
+       "of bytes of a tensor, without a box");
+    is_int((long long)record->phase.at[0].time, 2, "the phase is not over before");
+    is_int((long long)record->phase.at[1].time, 0, "another one may be");
+    bulk = bulk_of(0, start + 256, false, 1040);
+    observe_bulk(record, &bulk, (Units){2, 2});
+    ok(record->flight.at[1].phase == -1 && record->transfer.at[1].tensor == -1 &&
+           record->transfer.at[1].base == (int64_t)start + 256,
+       "a load of no mbarrier that is known, from no tensor");
+    bulk = bulk_of(1, start, true, 0);
+    step(record, 1, 3, CLASS_OTHER);
+    observe_bulk(record, &bulk, (Units){2, 2});
+    observe_bulk(record, &bulk, (Units){2, 2});
+    ok(record->flight.count == 3 && record->flight.at[2].kind == FLIGHT_STORE &&
+           record->flight.at[2].warp == 1 && record->flight.at[2].operations == 2 &&
+           record->flight.at[2].bytes == 128 && record->flight.at[2].phase == -1,
+       "two stores of a group");
+    ok(record->transfer.at[3].flight == 2 && record->transfer.at[3].stores &&
+           record->transfer.at[3].base == -16,
+       "to what is before the tensor's pointer");
+    observe_commit(record, &warps[1], RACE_BULK);
+    observe_wait(record, &warps[1], RACE_COPY, 0);
+    is_int(record->flight.at[2].wait, NO_STEP, "no wait for copies ends them");
+    observe_wait(record, &warps[1], RACE_BULK, 0);
+    ok(record->flight.at[2].wait == 0 && record->flight.at[0].wait == NO_STEP,
+       "one for stores does");
+    memory_release(memory);
+    record_free(record);
+}
+
+/* A box in three dimensions, part of which is before the tensor. */
+static void test_box(void) {
+    Record *record = begin();
+    Bulk bulk = bulk_of(0, 0, false, 0);
+    const TensorMap map = {.base = 1 << 20,
+                           .stride = {2, 100, 1000},
+                           .size = {49, 9, 9},
+                           .box = {8, 2, 2},
+                           .step = {1, 1, 1},
+                           .rank = 3,
+                           .element_bytes = 2};
+    bulk.map = map;
+    bulk.start[0] = 3, bulk.start[1] = -1, bulk.start[2] = 4;
+    observe_bulk(record, &bulk, (Units){1, 1});
+    const Transfer *t = &record->transfer.at[0];
+    ok(t->base == (1 << 20) + 3 * 2 - 100 + 4 * 1000 && t->tensor == -1, "where a box begins");
+    ok(t->layout == 0 && t->rank == 3 && t->start[0] == 3 && t->start[1] == -1 && t->start[2] == 4,
+       "in three dimensions");
+    record_free(record);
+}
+
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
+static bool is_arrival(const Arrival *at, int warp, uint32_t step_number, uint32_t count) {
+    return at->warp == warp && at->step == step_number && at->count == count;
+}
+
+static void test_barriers(void) {
+    Record *record = begin();
+    for (int i = 0; i < 5; i++) step(record, 0, i, CLASS_OTHER);
+    step(record, 1, 0, CLASS_OTHER), step(record, 2, 0, CLASS_OTHER);
+    observe_barrier_release(record, 3, 1);
+    is_int(record->barrier.count, 0, "a barrier at which nobody is");
+    observe_barrier_arrive(record, &warps[0], 3);
+    observe_barrier_arrive(record, &warps[1], 4);
+    observe_barrier_arrive(record, &warps[2], 3);
+    observe_barrier_release(record, 3, 5);
+    const Phase *use = record->barrier.at;
+    ok(record->barrier.count == 2 && use[0].where == 3 && use[1].where == 4, "two barriers");
+    ok(use[0].arrival.count == 2 && is_arrival(&use[0].arrival.at[0], 0, 4, 32) &&
+           is_arrival(&use[0].arrival.at[1], 2, 0, 32),
+       "who arrived at one");
+    ok(use[0].wait.count == 2 && is_arrival(&use[0].wait.at[0], 0, 4, 0) &&
+           is_arrival(&use[0].wait.at[1], 2, 0, 0),
+       "and waited");
+    ok(use[0].complete && !use[1].complete && use[0].time == 5 && use[1].time == 1,
+       "it is over with the last arrival");
+    ok(record->warp[2].time == 5 && record->warp[1].time == 1, "then those who waited go on");
+    observe_barrier_release(record, 3, 7);
+    is_int(record->barrier.at[0].wait.count, 2, "once");
+    observe_barrier_arrive(record, &warps[1], 3);
+    observe_barrier_arrive(record, &warps[0], 4);
+    use = record->barrier.at;
+    ok(record->barrier.count == 3 && use[2].where == 3 && use[2].number == 1 && use[0].number == 0,
+       "its second use is a new one");
+    ok(use[1].number == 0 && use[1].arrival.count == 2, "the first of the other one goes on");
+    is_int((long long)use[2].time, 1, "which begins with who arrives there");
+    record_free(record);
+}
+
+static void test_mbarriers(void) {
+    Record *record = begin();
+    for (int i = 0; i < 4; i++) step(record, 0, i, CLASS_OTHER);
+    step(record, 1, 0, CLASS_OTHER);
+    observe_mbarrier_arrive(record, &warps[0], 1024, 1);
+    observe_mbarrier_complete(record, 1024);
+    observe_mbarrier_acquire(record, &warps[0], 1024);
+    is_int(record->phase.count, 0, "an mbarrier that is not known");
+    observe_mbarrier_init(record, &warps[0], 1024, 6);
+    observe_mbarrier_init(record, &warps[0], 1032, 7);
+    observe_mbarrier_acquire(record, &warps[1], 1024);
+    is_int(record->phase.at[0].wait.count, 0, "before its first phase there is none");
+    observe_mbarrier_arrive(record, &warps[0], 1024, 2);
+    observe_mbarrier_arrive(record, &warps[0], 1024, 3);
+    observe_mbarrier_arrive(record, &warps[1], 1024, 1);
+    const Phase *phase = record->phase.at;
+    ok(phase[0].arrival.count == 2 && is_arrival(&phase[0].arrival.at[0], 0, 3, 5) &&
+           is_arrival(&phase[0].arrival.at[1], 1, 0, 1),
+       "lanes of a warp arrive together");
+    ok(phase[0].time == 4 && phase[0].expected == 6 && phase[1].arrival.count == 0, "at this one");
+    observe_mbarrier_complete(record, 1024);
+    phase = record->phase.at;
+    ok(record->phase.count == 3 && phase[0].complete && !phase[1].complete && !phase[2].complete,
+       "one phase is over");
+    ok(phase[2].where == 1024 && phase[2].number == 1 && phase[2].expected == 6, "the next begins");
+    observe_mbarrier_acquire(record, &warps[1], 1024);
+    observe_mbarrier_acquire(record, &warps[1], 1024);
+    phase = record->phase.at;
+    ok(phase[0].wait.count == 1 && is_arrival(&phase[0].wait.at[0], 1, 0, 0) &&
+           phase[2].wait.count == 0,
+       "who waited for it, once a step");
+    is_int((long long)record->warp[1].time, 4, "goes on when it was over");
+    step(record, 1, 1, CLASS_OTHER);
+    observe_mbarrier_acquire(record, &warps[1], 1024);
+    observe_mbarrier_acquire(record, &warps[0], 1024);
+    ok(record->phase.at[0].wait.count == 3 && record->warp[0].time == 4, "others do later");
+    observe_mbarrier_arrive(record, &warps[1], 1024, 1);
+    ok(record->phase.at[2].arrival.count == 1 && record->phase.at[0].arrival.count == 2,
+       "arrivals are of the phase in progress");
+    observe_mbarrier_complete(record, 1024);
+    observe_mbarrier_acquire(record, &warps[1], 1024);
+    ok(record->phase.at[2].wait.count == 1 && record->phase.at[0].wait.count == 3,
+       "waits of the one before");
+    record_free(record);
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+static void test_faults(void) {
+    Record *record = begin();
+    for (int round = 0; round < 2; round++)
+        for (int i = 3; i < 6; i++) step(record, 1, i, CLASS_OTHER);
+    step(record, 2, 5, CLASS_OTHER);
+    RaceReport race = {.earlier = {.warp = 1, .source = 4}, .later = {.warp = 2, .source = 5}};
+    observe_fault(record, &warps[1], 7, &race);
+    const RecordedFault *fault = &record->fault;
+    ok(fault->happened && fault->race && fault->warp == 1 && fault->lane == 7 && fault->step == 5,
+       "a race is of a warp and its step");
+    ok(fault->earlier_step == 4 && fault->later_step == 0, "its sides of the last at their place");
+    static const uint32_t sources[] = {2, 3, 5, 6};
+    static const uint32_t steps[] = {NO_STEP, 3, 5, NO_STEP};
+    for (int i = 0; i < 4; i++) {
+        race.earlier.source = sources[i];
+        observe_fault(record, &warps[1], 7, &race);
+        is_int(fault->earlier_step, steps[i], "where an instruction was last executed");
+    }
+    observe_fault(record, NULL, -1, NULL);
+    ok(fault->happened && !fault->race && fault->warp == -1 && fault->lane == -1 && !fault->step,
+       "a deadlock is of no warp");
+    record_free(record);
+}
+
+int main(void) {
+    test_steps();
+    test_requests();
+    test_groups();
+    test_bulk();
+    test_box();
+    test_barriers();
+    test_mbarriers();
+    test_faults();
+    return done_testing();
+}
