@@ -89,6 +89,7 @@ static const Case cases[] = {
     {"four rounds lose one", "0+4 2+2 2+2 2+2 4+1", 1, "0+4 2+2 2+2 4+1", 2},
     {"of three rounds all stay", "0+4 2+2 2+2 4+1", 1, "0+4 2+2 2+2 4+1", 0},
     {"no loop", "0+4 5+4", 1, "0+4 5+4", 0},
+    {"to come to a loop is no round", "0+2 2+2 2+2 2+2 2+2 4+1", 1, "0+2 2+2 2+2 2+2 4+1", 2},
     {"a loop to the end", "0+4 2+2 2+2 2+2 2+2", 1, "0+4 2+2 2+2", 4},
     {"a loop of one instruction", "0+1 0+1 0+1 0+1 0+1", 1, "0+1 0+1 0+1", 2},
     {"rounds of several runs", "0+4 5+1 2+2 5+1 2+2 5+1 2+2 5+1 2+2 6+1", 1,

@@ -28,7 +28,9 @@ static const Case cases[] = {
     {"what has more than a twentieth",
      {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
      "###"},
-    {"of 20 all but one have a twentieth", {2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, "#"},
+    {"of 20 all but one have a twentieth",
+     {2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+     "#"},
     {"one alone", {0, 1}, ".#"},
     {"nothing", {0}, ""},
 };

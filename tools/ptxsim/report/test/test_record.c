@@ -252,6 +252,29 @@ static void test_box(void) {
     record_free(record);
 }
 
+static void test_products(void) {
+    Record *record = begin();
+    const WgmmaTile a = {{2048, 128, 256, 0, 0}, 0, 64, true},
+                    b = {{4096, 128, 256, 0, 0}, 0, 8, false};
+    const Wgmma wgmma = {.a_descriptor = 11, .b_descriptor = 12, .accumulate = true};
+    step(record, 2, 0, CLASS_OTHER), step(record, 2, 1, CLASS_WGMMA);
+    observe_wgmma(record, &warps[2], &wgmma, &a, &b);
+    observe_wgmma(record, &warps[2], &wgmma, NULL, &a);
+    const Product *p = record->product.at;
+    ok(p->flight == 0 && p->warp == 2 && p->step == 1 && p->n == 8 && p->accumulate, "a product");
+    ok(p->a_descriptor == 11 && p->b_descriptor == 12 && p->a == 0 && p->b == 1 &&
+           p->a_transposed && !p->b_transposed,
+       "its operands");
+    p++;
+    ok(p->a_descriptor == 0 && p->a == -1 && !p->a_transposed && p->b == 0 && p->b_transposed &&
+           p->n == 64,
+       "one whose first operand is in registers");
+    const Flight *f = record->flight.at;
+    ok(record->flight.count == 1 && f->kind == FLIGHT_WGMMA && f->operations == 2 && !f->bytes,
+       "both are one group");
+    record_free(record);
+}
+
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
 static bool is_arrival(const Arrival *at, int warp, uint32_t step_number, uint32_t count) {
@@ -369,6 +392,7 @@ int main(void) {
     test_groups();
     test_bulk();
     test_box();
+    test_products();
     test_barriers();
     test_mbarriers();
     test_faults();
