@@ -66,11 +66,10 @@ typedef struct Multiprocessor {
     Partition partition[PARTITIONS];
     Warp *warp; /* [resident * warps] */
     Place *place;
-    int warps, started, total, turn;
+    int warps, turn;
+    int started, ended;              /* blocks */
     double now, lsu, fill, arrivals; /* when these are free */
-    int ended, noted;                /* blocks */
     double issued, waited[WAITS], cycle[WAITS];
-    double from, to, issued_from, issued_to; /* the time that counts, and what was issued by then */
 } Multiprocessor;
 
 static const Path *path_of(const Multiprocessor *sm, const Warp *warp) {
@@ -128,7 +127,7 @@ static bool can_read(const Partition *part, const Warp *warp, const Operands *op
     int reads[BANKS];
     count_reads(part, warp, operands, reads);
     for (int b = 0; b < BANKS; b++)
-        if (reads[b] && fmax(part->bank[b], now) + reads[b] > now + WINDOW) return false;
+        if (fmax(part->bank[b], now) + reads[b] > now + WINDOW) return false;
     return true;
 }
 
@@ -136,8 +135,7 @@ static void read_registers(Partition *part, const Warp *warp, const Operands *op
                            double now) {
     int reads[BANKS];
     count_reads(part, warp, operands, reads);
-    for (int b = 0; b < BANKS; b++)
-        if (reads[b]) part->bank[b] = fmax(part->bank[b], now) + reads[b];
+    for (int b = 0; b < BANKS; b++) part->bank[b] = fmax(part->bank[b], now) + reads[b];
     for (int s = 0; s < SLOTS; s++) {
         if (operands->source[s] == NO_REGISTER) continue;
         const int bank = operands->source[s] % BANKS;
@@ -170,7 +168,6 @@ static Pipe pipe_for(const Partition *part, const Timing *timing, double now) {
 }
 
 static bool pipe_is_free(const Multiprocessor *sm, const Partition *part, const Timing *timing) {
-    if (timing->pipe == PIPE_NONE) return true;
     if (timing->pipe == PIPE_LSU) return part->queued < (int)sm->in->machine->lsu_queue;
     return part->free[pipe_for(part, timing, sm->now)] < sm->now + 1;
 }
@@ -178,6 +175,7 @@ static bool pipe_is_free(const Multiprocessor *sm, const Partition *part, const 
 /* Until when an event keeps a warp; what is pending says so when it is served. */
 static double end_of(const Event *event) { return event->pending ? NEVER : event->at; }
 
+/* A warp that sleeps until now is asked again in the next cycle. */
 static Wait sleep_until(Warp *warp, Wait why, double wake) {
     warp->why = why;
     warp->wake = wake;
@@ -199,15 +197,15 @@ static Wait why_not(const Multiprocessor *sm, const Partition *part, Warp *warp)
             return sleep_until(warp, event->kind, end_of(event));
     }
     if (timing->kind == KIND_AWAIT)
-        for (int g = warp->committed - timing->groups - 1, k = 0; g >= 0 && k < GROUPS - 1;
-             g--, k++)
+        for (int g = warp->committed - timing->groups - 1; g >= 0 && g > warp->committed - GROUPS;
+             g--)
             if (!is_open(&warp->group[g % GROUPS], now))
                 return sleep_until(warp, WAIT_GLOBAL, end_of(&warp->group[g % GROUPS]));
     if (!pipe_is_free(sm, part, timing))
         return sleep_until(warp, wait_of_pipe(timing->pipe),
-                           timing->pipe == PIPE_LSU ? NEVER : now + 1);
+                           timing->pipe == PIPE_LSU ? NEVER : now);
     if (timing->fixed && !can_read(part, warp, &timing->operands, now))
-        return sleep_until(warp, WAIT_REGISTERS, now + 1);
+        return sleep_until(warp, WAIT_REGISTERS, now);
     return WAITS;
 }
 
@@ -240,20 +238,21 @@ static void enqueue(Multiprocessor *sm, Partition *part, Warp *warp, const Timin
         (Request){warp, warp->block, timing, start + timing->busy, group};
 }
 
+/* A barrier that falls at a time that is known. */
+static void set_barrier(Warp *warp, unsigned barrier, Wait kind, double at) {
+    if (barrier == NO_BARRIER) return;
+    promise(warp, barrier, kind);
+    keep_promise(&warp->barrier[barrier], at);
+}
+
 /* A result that needs no queue. */
 static void set_result(Multiprocessor *sm, Partition *part, Warp *warp, const Timing *timing) {
-    double there = sm->now;
-    if (timing->pipe != PIPE_NONE) {
-        const Pipe pipe = pipe_for(part, timing, sm->now);
-        part->free[pipe] = fmax(part->free[pipe], sm->now) + timing->busy;
-        there = part->free[pipe];
-    }
-    for (int i = 0; i < 2; i++) {
-        const unsigned barrier = i ? timing->control.read : timing->control.written;
-        if (barrier == NO_BARRIER || timing->kind == KIND_COMMIT) continue;
-        promise(warp, barrier, kind_of(timing));
-        keep_promise(&warp->barrier[barrier], there + (i ? 0 : timing->latency));
-    }
+    const Pipe pipe = pipe_for(part, timing, sm->now);
+    const double there = fmax(part->free[pipe], sm->now) + timing->busy;
+    part->free[pipe] = there;
+    if (timing->kind == KIND_COMMIT) return;
+    set_barrier(warp, timing->control.written, kind_of(timing), there + timing->latency);
+    set_barrier(warp, timing->control.read, kind_of(timing), there);
 }
 
 static void arrive(Multiprocessor *sm, Warp *warp) {
@@ -276,7 +275,7 @@ static void end_warp(Multiprocessor *sm, Warp *warp) {
     warp->ended = true;
     if (--sm->place[warp->slot].left > 0) return;
     sm->ended++;
-    if (sm->started < sm->total) start_block(sm, warp->slot);
+    start_block(sm, warp->slot);
 }
 
 static void issue(Multiprocessor *sm, Partition *part, Warp *warp) {
@@ -285,7 +284,6 @@ static void issue(Multiprocessor *sm, Partition *part, Warp *warp) {
     if (timing->fixed) read_registers(part, warp, &timing->operands, sm->now);
     warp->ready = sm->now + stall;
     warp->released = warp->fetching = false;
-    warp->wake = 0;
     warp->step++;
     if (timing->pipe != PIPE_TENSOR && part->free[PIPE_TENSOR] > sm->now)
         part->free[PIPE_TENSOR] += timing->taken;
@@ -385,33 +383,35 @@ static double next_time(const Multiprocessor *sm) {
     return fmax(sm->now + 1, floor(next));
 }
 
-/* Notes what the first generation of blocks took, and what all took until the last ones are alone.
- */
-static void note_end(Multiprocessor *sm) {
-    const int last = sm->total - sm->in->resident;
-    while (sm->noted < sm->ended) {
-        sm->noted++;
-        if (sm->noted == sm->in->resident) sm->from = sm->now, sm->issued_from = sm->issued;
-        if (sm->noted == last) sm->to = sm->now, sm->issued_to = sm->issued;
-    }
+/* Goes on to the next cycle in which something may change. False if there is none. */
+static bool go_on(Multiprocessor *sm) {
+    bool busy = false;
+    serve_requests(sm);
+    for (int w = 0; w < WAITS; w++) sm->cycle[w] = 0;
+    for (int p = 0; p < PARTITIONS; p++) busy |= step_partition(sm, p);
+    const double next = busy ? sm->now + 1 : next_time(sm);
+    if (next >= NEVER) return false;
+    for (int w = 0; w < WAITS; w++) sm->waited[w] += sm->cycle[w] * (next - sm->now);
+    sm->now = next;
+    return true;
 }
 
-/* False if no warp can ever go on. */
-static bool run(Multiprocessor *sm) {
-    const ReplayInput *in = sm->in;
-    for (int slot = 0; slot < in->resident; slot++) start_block(sm, slot);
-    while (sm->ended < sm->total - in->resident) {
-        bool busy = false;
-        serve_requests(sm);
-        for (int w = 0; w < WAITS; w++) sm->cycle[w] = 0;
-        for (int p = 0; p < PARTITIONS; p++) busy |= step_partition(sm, p);
-        const double next = busy ? sm->now + 1 : next_time(sm);
-        if (next >= NEVER) return false;
-        for (int w = 0; w < WAITS; w++) sm->waited[w] += sm->cycle[w] * (next - sm->now);
-        sm->now = next;
-        note_end(sm);
-    }
+/* Goes on until so many blocks have ended. False if no warp can ever go on. */
+static bool run_until(Multiprocessor *sm, int blocks) {
+    while (sm->ended < blocks)
+        if (!go_on(sm)) return false;
     return true;
+}
+
+/* What counts is from the end of the first generation until the last blocks are alone: instructions
+ * in a cycle; 0 if no warp can ever go on. */
+static double run(Multiprocessor *sm, int blocks) {
+    const int resident = sm->in->resident;
+    for (int slot = 0; slot < resident; slot++) start_block(sm, slot);
+    if (!run_until(sm, resident)) return 0;
+    const double from = sm->now, issued = sm->issued;
+    if (!run_until(sm, blocks - resident)) return 0;
+    return (sm->issued - issued) / (sm->now - from);
 }
 
 /* Instructions of an average warp. */
@@ -428,17 +428,15 @@ static int total_of(const ReplayInput *in) {
 }
 
 Replay replay_run(const ReplayInput *in) {
-    Multiprocessor sm = {.in = in, .warps = in->warps * in->resident, .total = total_of(in)};
+    Multiprocessor sm = {.in = in, .warps = in->warps * in->resident};
     Replay replay = {0};
     double waited = 0;
     sm.warp = list_zeroed((size_t)sm.warps, sizeof *sm.warp);
     sm.place = list_zeroed((size_t)in->resident, sizeof *sm.place);
     for (int p = 0; p < PARTITIONS; p++) sm.partition[p].code = code_cache(in->machine->code_kib);
-    if (run(&sm)) {
-        const double rate = (sm.issued_to - sm.issued_from) / (sm.to - sm.from);
-        replay.cycles = expected(in) * in->warps / rate;
-        replay.issued = rate / PARTITIONS;
-    }
+    const double rate = run(&sm, total_of(in));
+    if (rate > 0) replay.cycles = expected(in) * in->warps / rate;
+    replay.issued = rate / PARTITIONS;
     for (int w = 0; w < WAITS; w++) waited += sm.waited[w];
     for (int w = 0; w < WAITS; w++) replay.waits[w] = waited > 0 ? sm.waited[w] / waited : 0;
     free(sm.warp);

@@ -4,68 +4,7 @@
  * it can, a cache of registers that another warp hits, a line of code that nobody fetches, a tensor
  * core that loses nothing or too much, a block that begins at once, waits that are booked under
  * another name. */
-#include "replay/replay.h"
-#include "test/tap.h"
-
-#include <string.h>
-
-enum { MOST = 64 }; /* instructions */
-
-static const Machine machine = {.barrier_latency = 14,
-                                .barrier_warp = 2,
-                                .lsu_cycles = 4,
-                                .lsu_queue = 2,
-                                .l2_port = 64,
-                                .code_kib = 32};
-
-/* An instruction that stalls the warp so long and uses no pipe. */
-static Timing plain(unsigned stall) {
-    return (Timing){.control = {.stall = stall, .written = NO_BARRIER, .read = NO_BARRIER},
-                    .operands = {{NO_REGISTER, NO_REGISTER, NO_REGISTER}, {false}}};
-}
-
-static Timing in_pipe(Pipe pipe, double busy) {
-    Timing timing = plain(1);
-    timing.pipe = pipe;
-    timing.busy = busy;
-    timing.fixed = true;
-    return timing;
-}
-
-static Timing reads(int a, int b, int c) {
-    Timing timing = in_pipe(PIPE_FMA, 2);
-    timing.operands = (Operands){{a, b, c}, {false}};
-    return timing;
-}
-
-static Timing load(double shared, double latency, unsigned barrier) {
-    Timing timing = in_pipe(PIPE_LSU, 4);
-    timing.fixed = false;
-    timing.shared = shared;
-    timing.latency = latency;
-    timing.control.written = barrier;
-    return timing;
-}
-
-static Timing waiting(unsigned barriers) {
-    Timing timing = plain(1);
-    timing.control.waits = barriers;
-    return timing;
-}
-
-/* Replays blocks of `warps` warps, each of which executes `timing` from the first to the last. */
-static Replay replay_on(const Machine *m, const Timing *timing, int count, int warps,
-                        int resident) {
-    int step[MOST];
-    for (int i = 0; i < count; i++) step[i] = i;
-    const Path path = {.step = step, .steps = count, .expected = count};
-    const ReplayInput in = {m, timing, &path, 1, warps, resident};
-    return replay_run(&in);
-}
-
-static Replay replay(const Timing *timing, int count, int warps, int resident) {
-    return replay_on(&machine, timing, count, warps, resident);
-}
+#include "replay/test/programs.h"
 
 static void test_stalls(void) {
     Timing code[10];
@@ -97,14 +36,6 @@ static void test_scoreboard(void) {
     const Timing four[] = {load(8, 18, 0), waiting(1)};
     is_near(replay(four, 2, 4, 1).cycles, 4 + 4 * 8 + 18 + 1, 1e-9,
             "which the partitions have in common");
-}
-
-static void test_queue(void) {
-    const Timing code[] = {load(20, 1, 0), load(20, 1, 0), load(20, 1, 0),
-                           load(20, 1, 0), load(20, 1, 0), load(20, 1, 0)};
-    Replay one = replay(code, 6, 1, 1);
-    ok(one.cycles > 100, "the queue holds two: the warp goes on as they are served");
-    ok(one.waits[WAIT_LSU] > 0.9, "and waits for room in it");
 }
 
 static void test_pipes(void) {
@@ -221,28 +152,6 @@ static void test_barrier(void) {
     is_near(replay(code, 6, 1, 2).cycles, 71 / 2.0, 1, "blocks do not wait for each other");
 }
 
-static void test_copies(void) {
-    Timing copy = load(4, 100, NO_BARRIER), commit = plain(1), all = plain(1), but_one = plain(1);
-    copy.kind = KIND_COPY;
-    copy.global = true;
-    commit.kind = KIND_COMMIT;
-    all.kind = but_one.kind = KIND_AWAIT;
-    but_one.groups = 1;
-    const Timing code[] = {copy, commit, all};
-    Replay one = replay(code, 3, 1, 1);
-    is_near(one.cycles, 4 + 4 + 100 + 1, 1e-9, "a group of copies lands");
-    ok(one.waits[WAIT_GLOBAL] > 0.9, "it waits for global memory");
-    const Timing later[] = {copy, commit, but_one, plain(4), plain(1)};
-    is_near(replay(later, 5, 1, 1).cycles, 8, 1e-9, "unless one may be left");
-    const Timing two[] = {copy, commit, copy, commit, but_one};
-    is_near(replay(two, 5, 1, 1).cycles, 4 + 4 + 100 + 1, 1e-9, "then the first is waited for");
-    Timing bytes = copy;
-    bytes.filled = 640;
-    const Timing filled[] = {bytes, commit, all};
-    is_near(replay(filled, 3, 1, 1).cycles, 4 + 4 + 10 + 100 + 1, 1e-9,
-            "640 bytes come through a port of 64");
-}
-
 static void test_deadlock(void) {
     Timing stuck = waiting(1);
     stuck.pipe = PIPE_LSU;
@@ -258,7 +167,6 @@ static void test_deadlock(void) {
 int main(void) {
     test_stalls();
     test_scoreboard();
-    test_queue();
     test_pipes();
     test_taken();
     test_code();
@@ -266,7 +174,6 @@ int main(void) {
     test_registers();
     test_window();
     test_barrier();
-    test_copies();
     test_deadlock();
     return done_testing();
 }
