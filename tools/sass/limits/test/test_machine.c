@@ -51,6 +51,53 @@ static void test_read(void) {
     ok(!machine_read(folder, "other", &machine, &error), "a name that is none");
     is_text(error.text, "GPU must be one of: card; not 'other'", "names those that are");
     ok(!machine_read(folder, "../card", &machine, &error), "nor is a path");
+    ok(!machine_read("/nowhere", "card", &machine, &error), "nor is there one in no folder");
+    is_text(error.text, "GPU must be one of: ; not 'card'", "which has none");
+}
+
+static void put_text(const char *name, const char *text) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    if (!out) return;
+    fputs(text, out);
+    fclose(out);
+}
+
+static void remove_text(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unlink(path);
+}
+
+/* Of three for the same code the last one is taken; what ends otherwise is none. */
+static void test_several(void) {
+    Machine machine;
+    Error error;
+    char name[MACHINE_NAME_SIZE];
+    put_text("a.txt", whole);
+    put_text("d.txt", whole);
+    put_text("c.txt.old", whole);
+    put_text("notes", "");
+    ok(machine_for(folder, "sm_86", name), "there are three for sm_86");
+    is_text(name, "d", "the last one is taken");
+    ok(!machine_read(folder, "other", &machine, &error), "a name that is none");
+    is_text(error.text, "GPU must be one of: a card d; not 'other'", "names all");
+    char many[16];
+    for (int i = 0; i < 90; i++) {
+        snprintf(many, sizeof many, "card_%02d.txt", i);
+        put_text(many, "");
+    }
+    ok(!machine_read(folder, "other", &machine, &error), "a name among more than have room");
+    ok(strstr(error.text, "a card card_00 card_01 ") != NULL, "names the first of them");
+    for (int i = 0; i < 90; i++) {
+        snprintf(many, sizeof many, "card_%02d.txt", i);
+        remove_text(many);
+    }
+    remove_text("a.txt");
+    remove_text("d.txt");
+    remove_text("c.txt.old");
+    remove_text("notes");
 }
 
 static void test_runs(void) {
@@ -68,6 +115,10 @@ static void test_runs(void) {
             "and says so");
     machine.capability = 90;
     ok(!machine_refuses(&machine, "sm_90a", reason), "but on 9.0");
+    machine.capability = 89;
+    ok(machine_refuses(&machine, "sm_129", reason), "a generation that it is not of");
+    is_text(reason, "its code is for compute capability 12.9, and Test Card has 8.9",
+            "is named with both digits");
 }
 
 /* What each number may be: the least and the most, and a bit beyond either. */
@@ -100,6 +151,25 @@ static void test_ranges(void) {
         {"blocks", "16", 4, 128},
         {"mma_tflops", "", 1, 10000},
         {"wgmma_tflops", "", 1, 10000},
+        {"lds_latency", "", 5, 500},
+        {"ldmatrix_latency", "", 5, 500},
+        {"shuffle_latency", "", 5, 500},
+        {"mufu_latency", "", 5, 500},
+        {"l2_latency", "", 20, 5000},
+        {"hbm_latency", "", 20, 10000},
+        {"copy_latency", "", 20, 5000},
+        {"barrier_latency", "", 1, 500},
+        {"barrier_warp", "", 0, 100},
+        {"lds_128_cycles", "", 0, 32},
+        {"lsu_cycles", "", 0.5, 32},
+        {"lsu_queue", "", 1, 64},
+        {"widen", "", 8, 512},
+        {"code_kib", "", 1, 256},
+        {"code_line", "", 1, 1000},
+        {"block_start", "", 0, 1e5},
+        {"tensor_mhz", "", 100, 10000},
+        {"launch_us", "", 0, 1000},
+        {"l2_port", "", 8, 1024},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         for (int end = 0; end < 4; end++) {
@@ -127,7 +197,9 @@ int main(void) {
     if (!mkdtemp(folder)) return 1;
     test_read();
     test_runs();
+    test_several();
     test_ranges();
+    test_refused("capability 86 | here\n", "", "card.txt: 'capability' is missing");
     test_refused("sms 10 | here\n", "", "card.txt: 'sms' is missing");
     test_refused("device Test Card | here\n", "", "'device' is missing");
     test_refused("sms 10 |", "sms 0 |", "card.txt:4: sms must be a number from 1 to 1000; not '0'");
@@ -139,6 +211,7 @@ int main(void) {
     test_refused("fma 128 | here", "fma 128", "'fma' has no source");
     test_refused("fma 128 | here\n", "fma 128 | here\nfma 64 | here\n", "'fma' is given twice");
     test_refused("fma 128 |", "fmas 128 |", "there is no key 'fmas'");
+    test_refused("fma 128 |", "fm 128 |", "there is no key 'fm'");
     char path[64];
     snprintf(path, sizeof path, "%s/card.txt", folder);
     unlink(path);
