@@ -104,7 +104,7 @@ static void test_exchanges(void) {
                                          {2, 0x1f3f}, {2, 0x101f}, {2, 0x11f},      {2, 0xf},
                                          {2, 0x0},    {2, 0x3f},   {2, 0xffffe0ff}, {66, 0x1f}};
     for (uint32_t i = 0; i < sizeof others / sizeof *others; i++)
-        for (uint32_t odd = 0; odd <= 32; odd += 1 + 30 * (odd == 1)) {
+        for (uint32_t odd = 0; odd <= 32; odd += odd == 1 ? 31U : 1U) {
             char text[300]; /* of lane 0, 1 or none; then all lanes are alike */
             const uint32_t b = odd < 32 ? 2 : others[i][0], c = odd < 32 ? 0x1f : others[i][1];
             const MixedShuffle s = {'b', b, c, others[i][0], others[i][1], odd};

@@ -18,7 +18,9 @@ static Warp warps[WARPS];
 
 static Record *begin(void) {
     static const uint32_t one[] = {1, 1, 1};
+    static InstructionCount none;
     kernel.function = &function;
+    block.count = &none;
     Record *record = record_new(&kernel, 0, one, one);
     record_begin(record, &block);
     for (int w = 0; w < WARPS; w++) warps[w] = (Warp){.mask = UINT32_MAX, .index = w};
@@ -28,7 +30,7 @@ static Record *begin(void) {
 /* Warp `w` executes number `index`, an operation of that class. */
 static void step(Record *record, int w, int index, InstructionClass class) {
     static Op op[100];
-    op[index].index = index, op[index].class = class;
+    op[index].index = index, op[index].class = (uint8_t) class;
     warps[w].op = &op[index];
     observe_step(record, &warps[w], &op[index]);
 }
@@ -96,13 +98,13 @@ static void test_requests(void) {
     ok(has_distances(f, mask, 4, -8) && f->key.residue == 16 && f->key.tensor == -1 &&
            f->key.space == FOOTPRINT_GLOBAL && f->units.actual == 5 && f->units.ideal == 4,
        "in global memory");
-    ok(last_request(record, 1)->base == (1ll << 40) + 16, "where nothing is allocated");
+    ok(last_request(record, 1)->base == (1LL << 40) + 16, "where nothing is allocated");
     observe_local(record, &warps[1], wide, mask, 8);
     f = last_footprint(record, 1);
     ok(has_distances(f, mask, 4, -8) && f->key.bytes == 8 && f->key.space == FOOTPRINT_LOCAL &&
            f->units.actual == 0 && f->units.ideal == 0,
        "in local memory");
-    ok(last_request(record, 1)->base == (1ll << 40) + 16, "at its place");
+    ok(last_request(record, 1)->base == (1LL << 40) + 16, "at its place");
     warps[1].mask = mask;
     observe_shuffle(record, &warps[1], from);
     f = last_footprint(record, 1);

@@ -2,7 +2,7 @@
  * replayed in the place of another one, memory that is as fast or slow as the other, cycles of a
  * head that are those of a block, a block alone that is as fast as several, a kernel that is
  * replayed although it cannot be, and another reason for that. */
-#include "limits/test/counts.h"
+#include "limits/test/made_counts.h"
 #include "replay/forecast.h"
 
 #include <stdint.h>

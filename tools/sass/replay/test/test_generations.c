@@ -1,7 +1,7 @@
 /* Which warp is issued, how many blocks are replayed and which of them count. Catches: a warp that
  * gives way to another one, blocks too many or too few, a first generation that counts, waits that
  * are added up wrongly. */
-#include "replay/test/programs.h"
+#include "replay/test/made_code.h"
 
 /* Six instructions, the last of which stalls, and one more. Two warps of a partition: the first is
  * issued six times and waits once, in cycle 11, because the second goes on; that one waits from 0

@@ -4,7 +4,7 @@
  * it can, a cache of registers that another warp hits, a line of code that nobody fetches, a tensor
  * core that loses nothing or too much, a block that begins at once, waits that are booked under
  * another name. */
-#include "replay/test/programs.h"
+#include "replay/test/made_code.h"
 
 static void test_stalls(void) {
     Timing code[10];

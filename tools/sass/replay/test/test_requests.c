@@ -2,7 +2,7 @@
  * that is handed over or served too early, a queue that holds more or fewer than it can, sources
  * that are never read, a port of L2 that holds up what does not pass it, a group of copies that is
  * not waited for or whose place another one takes, a request of a warp that has ended. */
-#include "replay/test/programs.h"
+#include "replay/test/made_code.h"
 
 static Timing in_group(Kind kind, int groups) {
     Timing timing = plain(1);

@@ -1,6 +1,6 @@
 /* Programs of a few instructions for the tests of the replay, with times worked out by hand. */
-#ifndef SASS_PROGRAMS_H
-#define SASS_PROGRAMS_H
+#ifndef SASS_MADE_CODE_H
+#define SASS_MADE_CODE_H
 
 #include "replay/replay.h"
 #include "test/tap.h"

@@ -1,7 +1,7 @@
 /* A kernel of one loop, and the folder with what was counted of it, as tools/limits/count.sh leaves
  * it: for tests of what is built of both. */
-#ifndef SASS_COUNTS_H
-#define SASS_COUNTS_H
+#ifndef SASS_MADE_COUNTS_H
+#define SASS_MADE_COUNTS_H
 
 #include "limits/counted.h"
 #include "test/sample.h"
