@@ -216,7 +216,7 @@ static int by_beginning(const void *a, const void *b) {
 static Span *busy_spans(const Record *record, int *count) {
     int runs = 0, left = 0;
     for (int w = 0; w < record->warps; w++) runs += record->warp[w].run.count;
-    Span *span = malloc((size_t)runs * sizeof *span);
+    Span *span = malloc((size_t)(runs + 1) * sizeof *span);
     if (!span) abort();
     for (int w = 0, i = 0; w < record->warps; w++)
         for (int r = 0; r < record->warp[w].run.count; r++) {

@@ -2,27 +2,8 @@
  * has not, with an operand more or less, with a register of another size. Catches: a modifier or an
  * operand that is passed over in silence, a width that does not matter, a kernel that is refused
  * without its reason. */
-#include "test/run_ptx.h"
+#include "test/one_instruction.h"
 #include "test/tap.h"
-
-/* Whether a kernel of that instruction is decoded. */
-static bool decodes(const char *instruction, char *error, size_t size) {
-    char text[1500];
-    snprintf(text, sizeof text,
-             PTX_HEAD
-             ".visible .entry k(.param .u64 data)\n{\n"
-             ".reg .b64 p, q, w; .reg .b32 a, b, c, d, e, f; .reg .b16 h, i; .reg .pred g, l;\n"
-             ".reg .b128 x; .shared .align 16 .b8 room[4096];\n"
-             "ld.param.u64 p, [data]; mov.u64 q, p; mov.u64 w, p; mov.u32 a, 0; mov.u32 b, 0;\n"
-             "mov.u32 c, 0; mov.u32 e, 0; mov.u32 f, 0; mov.u32 d, 0; mov.u16 h, 0; mov.u16 i, 0;\n"
-             "setp.eq.u32 g, a, b; setp.eq.u32 l, a, b;\n%s;\nret;\n}\n",
-             instruction);
-    error[0] = '\0';
-    Module *module = module_load(text, strlen(text), error, size);
-    const bool is = module && module_kernel(module, "k", error, size);
-    module_free(module);
-    return is;
-}
 
 static int mistaken;
 
