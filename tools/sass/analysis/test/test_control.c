@@ -19,5 +19,7 @@ int main(void) {
     control("the next one with another barrier", 0x0005e8000b901c4c, "B------ R2 W- - 04");
     control("a branch stalls for five cycles", 0x000fea0003800000, "B------ R- W- - 05");
     control("nothing", 0x000fc00000000000, "B------ R- W- Y 00");
+    control("every bit", 0xffffffffffffffff, "B012345 R- W- - 15");
+    control("every bit that is none of them", 0xc00001ffffffffff, "B------ R0 W0 Y 00");
     return done_testing();
 }

@@ -127,6 +127,7 @@ static void test_order(void) {
     holds("loop MUFU.EX2 before first HMMA == 0");
     holds("first: HMMA after last MUFU.EX2 == 1");
     holds("loop MUFU.EX2 before last MYSTERY == 0");
+    holds("loop MUFU.EX2 after first MYSTERY == 0");
     holds("loop HMMA split by MUFU.EX2 == 2");
     holds("loop HMMA split by BAR == 1");
     holds("loop HMMA split by LDG == 0");
