@@ -26,7 +26,7 @@ Control control_decode(uint64_t upper) {
 static char digit(unsigned barrier) { return barrier == NO_BARRIER ? '-' : (char)('0' + barrier); }
 
 const char *control_text(Control control, char text[CONTROL_TEXT]) {
-    char waits[CONTROL_BARRIERS + 1] = "------";
+    char waits[] = "------"; /* CONTROL_BARRIERS of them */
     for (unsigned b = 0; b < CONTROL_BARRIERS; b++)
         if (control.waits >> b & 1) waits[b] = digit(b);
     snprintf(text, CONTROL_TEXT, "B%s R%c W%c %c %02u", waits, digit(control.read),

@@ -4,6 +4,7 @@
 #include "analysis/host_code.h"
 #include "analysis/kept.h"
 #include "analysis/program.h"
+#include "analysis/source.h"
 #include "list.h"
 
 #include <dirent.h>
@@ -15,7 +16,7 @@ enum { FOLDER_SIZE = 1024 }; /* the name of a scratch folder */
 
 /* e_machine of an ELF file is at byte 18; 190 is CUDA (System V ABI registry). */
 static bool is_cubin(const char *path) {
-    unsigned char head[20] = {0};
+    unsigned char head[20];
     FILE *in = fopen(path, "rb");
     const size_t got = in ? fread(head, 1, sizeof head, in) : 0;
     if (in) fclose(in);
@@ -202,13 +203,12 @@ static void find_source(Module *module) {
     }
 }
 
-/* build/sm_80/07_swizzle/d128_fp16_full.so says stage and variant. */
+/* /.../07_swizzle/d128_fp16_full.so, from the root, says stage and variant. */
 static void name_module(const char *path, Module *module) {
-    const char *file = strrchr(path, '/'), *folder = file;
-    file = file ? file + 1 : path;
-    while (folder && folder > path && folder[-1] != '/') folder--;
-    if (folder && has_ending(file, ".so")) {
-        snprintf(module->stage, sizeof module->stage, "%.*s", (int)(file - 1 - folder), folder);
+    const char *file = file_name(path), *end = file - 1, *folder = end;
+    while (folder > path && folder[-1] != '/') folder--;
+    if (has_ending(file, ".so")) {
+        snprintf(module->stage, sizeof module->stage, "%.*s", (int)(end - folder), folder);
         snprintf(module->variant, sizeof module->variant, "%.*s", (int)(strlen(file) - 3), file);
     } else
         snprintf(module->stage, sizeof module->stage, "%.*s", MODULE_NAME_SIZE - 1, file);

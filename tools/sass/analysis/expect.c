@@ -184,7 +184,7 @@ static double read_factor(Reader *reader, int depth) {
 
 static double read_product(Reader *reader, int depth) {
     double value = read_factor(reader, depth);
-    while (!reader->failed && (is(reader, "*") || is(reader, "/"))) {
+    while (is(reader, "*") || is(reader, "/")) {
         const bool times = is(reader, "*");
         advance(reader);
         const double factor = read_factor(reader, depth);
@@ -195,7 +195,7 @@ static double read_product(Reader *reader, int depth) {
 
 static double read_sum(Reader *reader, int depth) {
     double value = read_product(reader, depth);
-    while (!reader->failed && (is(reader, "+") || is(reader, "-"))) {
+    while (is(reader, "+") || is(reader, "-")) {
         const bool plus = is(reader, "+");
         advance(reader);
         const double term = read_product(reader, depth);
@@ -204,16 +204,25 @@ static double read_sum(Reader *reader, int depth) {
     return value;
 }
 
-static bool compare(const char *relation, double a, double b, bool *known) {
-    *known = true;
-    if (strcmp(relation, "==") == 0) return a == b;
-    if (strcmp(relation, "!=") == 0) return a < b || a > b;
-    if (strcmp(relation, "<=") == 0) return a <= b;
-    if (strcmp(relation, ">=") == 0) return a >= b;
-    if (strcmp(relation, "<") == 0) return a < b;
-    if (strcmp(relation, ">") == 0) return a > b;
-    *known = false;
-    return false;
+/* What holds if one side is less than the other, equal, more; with NaN nothing does. */
+typedef struct Relation {
+    const char *sign;
+    bool less, equal, more;
+} Relation;
+
+static bool compare(const Relation *relation, double a, double b) {
+    return (relation->less && a < b) || (relation->equal && a == b) || (relation->more && a > b);
+}
+
+/* The next word as a relation, or NULL. */
+static const Relation *read_relation(Reader *reader) {
+    static const Relation relations[] = {{"==", false, true, false}, {"!=", true, false, true},
+                                         {"<=", true, true, false},  {">=", false, true, true},
+                                         {"<", true, false, false},  {">", false, false, true}};
+    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++)
+        if (take(reader, relations[i].sign)) return &relations[i];
+    fail(reader, "one of == != <= >= < > is missing at");
+    return NULL;
 }
 
 enum { DEPTH = 8 }; /* parentheses in parentheses */
@@ -234,18 +243,12 @@ static void read_definition(Reader *reader, const char *name) {
 /* SUM RELATION SUM */
 static void read_assertion(Reader *reader) {
     Assertion *assertion = reader->assertion;
-    bool known;
     assertion->found = read_sum(reader, DEPTH);
-    snprintf(assertion->relation, sizeof assertion->relation, "%.2s", reader->word);
-    if (reader->failed) return;
-    compare(assertion->relation, 0, 0, &known);
-    if (!known) {
-        fail(reader, "one of == != <= >= < > is missing at");
-        return;
-    }
-    advance(reader);
+    const Relation *relation = read_relation(reader);
+    if (!relation) return;
+    strcpy(assertion->relation, relation->sign);
     assertion->expected = read_sum(reader, DEPTH);
-    assertion->holds = compare(assertion->relation, assertion->found, assertion->expected, &known);
+    assertion->holds = compare(relation, assertion->found, assertion->expected);
 }
 
 /* True if the next word is a name and a single "=" follows. */
@@ -282,7 +285,7 @@ static bool read_scope_word(Reader *reader) {
 static bool read_scope(Reader *reader) {
     reader->applies = true;
     if (!strchr(reader->at, ':')) return true;
-    while (!reader->failed && !is(reader, ":")) {
+    while (!is(reader, ":")) {
         if (!read_scope_word(reader)) return false;
         advance(reader);
     }
@@ -290,7 +293,7 @@ static bool read_scope(Reader *reader) {
     return true;
 }
 
-static bool read_line(Reader *reader, char *line, Signature *signature) {
+static void read_line(Reader *reader, char *line, Signature *signature) {
     Assertion assertion = {.line = reader->line};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
@@ -299,8 +302,7 @@ static bool read_line(Reader *reader, char *line, Signature *signature) {
     reader->kernel = -1;
     reader->assertion = &assertion;
     advance(reader);
-    if (is(reader, "")) return true;
-    if (!read_scope(reader)) return false;
+    if (is(reader, "") || !read_scope(reader)) return;
     const bool definition = is_definition(reader);
     const int constants = reader->constants;
     char name[WORD_SIZE];
@@ -310,12 +312,11 @@ static bool read_line(Reader *reader, char *line, Signature *signature) {
         read_definition(reader, name);
     } else
         read_assertion(reader);
-    if (!reader->failed && !is(reader, "")) fail(reader, "the line should end before");
+    if (!is(reader, "")) fail(reader, "the line should end before");
     if (!reader->applies) reader->constants = constants;
-    if (reader->failed || definition || !reader->applies) return !reader->failed;
+    if (definition || !reader->applies) return;
     *(Assertion *)LIST_ADD(signature->assertion, signature->assertions) = assertion;
     signature->holding += assertion.holds;
-    return true;
 }
 
 bool signature_read(char *text, const char *path, const Module *module, Signature *signature,

@@ -55,7 +55,7 @@ int launches_read(const char *path, Launch launches[MAX_LAUNCHES]) {
     registered.count = 0;
     /* Lazily: nothing that would need the rest of the runtime is called. Never closed, as the names
      * are the library's. */
-    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     const AttentionKernel *kernel = library ? dlsym(library, "attention_kernels") : NULL;
     int count = 0;
     for (; kernel && kernel->name && count < MAX_LAUNCHES; kernel++) {

@@ -3,6 +3,7 @@
 #include "analysis/program.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const char *const names[] = {
     "shared_load_requests",  "shared_load_units",  "shared_load_ideal_units",
     "shared_store_requests", "shared_store_units", "shared_store_ideal_units",
     "shared_bytes"};
-enum { NAMES = sizeof names / sizeof names[0], PATH_SIZE = 1024 };
+enum { NAMES = sizeof names / sizeof names[0] };
 
 bool is_counter(const char *word) {
     for (int i = 0; i < NAMES; i++)
@@ -68,7 +69,7 @@ bool counter_value(const char *counters, const char *name, double *value) {
 }
 
 bool simulate(const char *file, const char *variant, char **counters, Error *error) {
-    char folder[PATH_SIZE], program[PATH_SIZE];
+    char folder[PATH_MAX], program[PATH_MAX];
     const char *chosen = getenv("SIMULATOR"), *slash = strrchr(file, '/');
     snprintf(program, sizeof program, "%s", chosen ? chosen : "build/attention-sim");
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");

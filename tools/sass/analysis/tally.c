@@ -37,8 +37,8 @@ void counts_add(Counts *counts, const Kernel *kernel, int i) {
 
 static int compare_rows(const void *a, const void *b) {
     const Count *x = a, *y = b;
-    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
-    if (x->total != y->total) return x->total > y->total ? -1 : 1;
+    if (x->kind != y->kind) return (int)x->kind - (int)y->kind;
+    if (x->total != y->total) return y->total - x->total;
     return strcmp(x->name, y->name);
 }
 

@@ -7,6 +7,7 @@
 #include "test/sample.h"
 #include "test/tap.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +75,15 @@ static void was_asked(const char *expected, const char *name) {
     free(said);
 }
 
+/* How many files are open, the folder that says it among them. */
+static int open_files(void) {
+    int count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory && readdir(directory)) count++;
+    if (directory) closedir(directory);
+    return count;
+}
+
 static void is_tidy(void) {
     char *left = shell("ls -A scratch");
     is_text(left, "", "the scratch folder is empty again");
@@ -111,6 +121,7 @@ static void test_kinds(void) {
         bool bare;
     } cases[] = {{20, 0, 127, true},  {24, 0, 127, true},  {19, 0, 127, false}, {20, 0, 126, false},
                  {20, 3, 'G', false}, {20, 18, 62, false}, {20, 17, 0, true},   {20, 19, 0, true}};
+    char path[300];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Module module;
         unsigned char bytes[sizeof cubin];
@@ -129,6 +140,12 @@ static void test_kinds(void) {
         was_asked("nvdisasm -ndf -c -hex -gi -gp file\ncuobjdump --dump-resource-usage file\n",
                   "a cubin is read as it is");
     }
+    if (mknod(in_home("socket", path), S_IFSOCK | 0600, 0) != 0) exit(1);
+    refused("socket", true, STATUS_FAIL,
+            "socket holds no machine code: it is neither a built stage "
+            "(build/<arch>/<stage>/<variant>.so) nor a cubin",
+            "what cannot be read");
+    was_asked("cuobjdump --extract-elf all socket\n", "after a cubin was looked for");
     is_tidy();
 }
 
@@ -430,6 +447,7 @@ int main(void) {
     setenv("NVDISASM", in_home("nvdisasm", path), 1);
     setenv("TMPDIR", in_home("scratch", path), 1);
     make_programs();
+    const int open_before = open_files();
     test_kinds();
     test_names();
     test_libraries();
@@ -441,6 +459,7 @@ int main(void) {
     test_compilers();
     test_kept();
     test_environment();
+    is_int(open_files(), open_before, "no file stays open");
     run("rm -r *");
     rmdir(home);
     return done_testing();

@@ -69,6 +69,7 @@ static void test_tables(void) {
        "what the library lacks is not looked for, and others do not see it");
     library = 1;
     registers = 1;
+    launch(1, "another", &function[1], 7);
     is_launched("b.so", "first b0 0", "nothing of the library before");
     launch(0, NULL, &function[0], 0);
     is_launched("b.so", "", "an empty table");

@@ -40,7 +40,8 @@ static void test_scopes(void) {
     ok(asks_for("sm_80 d128 fp16 causal: barriers == 1") && asks_for("softmax: barriers == 1"),
        "in a line about the variant, or about all");
     ok(!asks_for("d64: barriers == 1") && !asks_for("d128 bf16: barriers == 1") &&
-           !asks_for("full: barriers == 1\nd128 full: barriers == 2"),
+           !asks_for("full: barriers == 1\nd128 full: barriers == 2") &&
+           !asks_for("LDS == 1\n\nd64: barriers == 1\n"),
        "not in one about others");
     ok(asks_for("full: LDS == 1\nbarriers == 1"), "in a line behind that");
     ok(asks_for("barriers == 1 # d64: barriers"), "a scope stands before the comment");
