@@ -64,11 +64,10 @@ bool opcode_is(const Instruction *instruction, const char *base) {
 /* Whether operand `index` (0: the destination) is `text`, a minus sign aside. */
 static bool operand_is(const Instruction *instruction, int index, const char *text) {
     const char *operand = instruction->operands;
-    for (; index > 0 && operand; index--) {
-        operand = strchr(operand, ',');
-        if (operand) operand++;
+    for (; index > 0; index--) {
+        operand += strcspn(operand, ",");
+        operand += *operand == ',';
     }
-    if (!operand) return false;
     operand += strspn(operand, " -");
     const size_t length = strcspn(operand, ", ");
     return length == strlen(text) && strncmp(operand, text, length) == 0;

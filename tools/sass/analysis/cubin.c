@@ -37,23 +37,25 @@ static bool has_ending(const char *name, const char *ending) {
 static int find_file(const char folder[FOLDER_SIZE], const char *ending, char path[PATH_MAX]) {
     int found = 0;
     DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
+    if (!directory) return 0;
+    for (struct dirent *entry; (entry = readdir(directory));)
         if (has_ending(entry->d_name, ending)) {
             snprintf(path, PATH_MAX, "%s/%s", folder, entry->d_name);
             found++;
         }
-    if (directory) closedir(directory);
+    closedir(directory);
     return found;
 }
 
 static void remove_folder(const char folder[FOLDER_SIZE]) {
     char path[PATH_MAX];
     DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+    if (!directory) return;
+    for (struct dirent *entry; (entry = readdir(directory));) {
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         unlink(path);
     }
-    if (directory) closedir(directory);
+    closedir(directory);
     rmdir(folder);
 }
 
@@ -66,7 +68,7 @@ static bool extract_cubin(const char folder[FOLDER_SIZE], char *library, char cu
     if (!ran && error->status == STATUS_SKIP) return false;
     const int found = find_file(folder, ".cubin", cubin);
     if (found == 1) return true;
-    if (found > 1)
+    if (found)
         return error_set(error, STATUS_FAIL,
                          "%s holds machine code for %d architectures: build it for one", library,
                          found);

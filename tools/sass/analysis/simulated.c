@@ -33,7 +33,7 @@ static const char *next_word(const char *at, char word[64]) {
     size_t length = 0;
     while (*at && *at != '\n' && *at != '#' && !is_part_of_name(*at)) at++;
     while (is_part_of_name(at[length])) length++;
-    snprintf(word, 64, "%.*s", (int)(length < 63 ? length : 63), at);
+    snprintf(word, 64, "%.*s", (int)length, at);
     return at + length;
 }
 

@@ -25,6 +25,12 @@ static void test_classes(void) {
     is_class("HADD2.F32", "", "fma");
     is_class("MUFU.EX2", "R1, R2", "mufu");
     is_class("IMAD.MOV.U32", "R1, RZ, RZ, R2", "move");
+    is_class("IMAD.MOV.U32", "R1, RZ, RZ, -R2", "move");
+    is_class("IMAD", "R1,RZ,-RZ,R2", "move");
+    is_class("IMAD", "R1, RZ", "integer");
+    is_class("IMAD", "R1, RZ, R", "integer");
+    is_class("IMAD", "R1, RZX, RZ, R2", "integer");
+    is_class("IMAD", "RZ, RZ, R1, R2", "integer");
     is_class("IMAD", "R1, R2, RZ, R4", "integer");
     is_class("IMAD", "R1, RZ, R2, R4", "integer");
     is_class("IMAD.WIDE.U32", "R2, R2, 0x4, R4", "integer");
@@ -38,6 +44,9 @@ static void test_classes(void) {
     is_class("WARPGROUP.DEPBAR.LE", "gsb0, 0x0", "barrier");
     is_class("BRA", "`(.L_x_0)", "control");
     is_class("LDSX", "R1", "other");
+    is_class("HADD2X.F32", "R1, RZ, R2", "other");
+    is_class("LD", "R1", "global");
+    is_class("ST.E", "R1", "global");
     is_class("FROBNICATE.E.128", "R1", "other");
     const Instruction never = instruction("@!PT", "LDS", "RZ, [RZ]");
     is_text(class_name(opcode_class(&never)), "control", "a load that never executes is no load");
@@ -55,6 +64,8 @@ static void test_names(void) {
     is_name("@P0", "LDS.U.128", "LDS.U.128");
     is_name("", "FROBNICATE.E.128", "FROBNICATE.E.128");
     is_name("@!PT", "LDS", "@!PT LDS");
+    is_name("@!UPT", "LDS.128", "@!PT LDS");
+    is_name("@!P1", "LDS.128", "LDS.128");
 }
 
 static void matches(const char *opcode, const char *pattern, bool expected) {
@@ -73,6 +84,31 @@ static void test_patterns(void) {
     matches("LDS", "LDS.128", false);
     matches("LDS.128", "shared", true);
     matches("LDG.E.128", "shared", false);
+    matches("LDS.U.128", "LDS.U.64", false);
+    matches("LDS.U.128", "LDS.64.U", false);
+    matches("LDS.U.128", "LDS.1280", false);
+    matches("LDS.128.U", "LDS.U", true);
+    matches("LDS", "LD", false);
+    matches("LDS", "LDX", false);
+    matches("BRA", "control", true);
+    matches("MYSTERY.X", "other", true);
+    matches("MYSTERY.X", "mystery", false);
+}
+
+static void test_bases(void) {
+    static const struct {
+        const char *opcode, *base;
+        bool same;
+    } cases[] = {{"BRA", "BRA", true},   {"BRA.DIV", "BRA", true}, {"BRA", "BRAX", false},
+                 {"BRAX", "BRA", false}, {"BRX", "BRA", false},    {"BRA.DIV", "BRA.DIV", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Instruction at = instruction("", cases[i].opcode, "");
+        ok(opcode_is(&at, cases[i].base) == cases[i].same, "%s is %s%s", cases[i].opcode,
+           cases[i].same ? "" : "not ", cases[i].base);
+    }
+    for (int kind = 0; kind < CLASSES; kind++)
+        is_int(class_named(class_name((OpcodeClass)kind)), kind, class_name((OpcodeClass)kind));
+    is_int(class_named("fm"), CLASSES, "no class");
 }
 
 static void test_counts(void) {
@@ -105,6 +141,7 @@ int main(void) {
     test_classes();
     test_names();
     test_patterns();
+    test_bases();
     test_counts();
     return done_testing();
 }

@@ -233,7 +233,13 @@ static void test_failures(void) {
         snprintf(command, sizeof command, "rm fails%s", options[i]);
         run(command);
     }
-    run("mv resources away");
+    run("mv cuobjdump away");
+    write_script("cuobjdump", "#!/bin/sh\nrmdir \"$PWD\"\n");
+    refused("library.so", false, STATUS_FAIL,
+            "library.so holds no machine code: it is neither a built stage "
+            "(build/<arch>/<stage>/<variant>.so) nor a cubin",
+            "scratch that is gone");
+    run("mv away cuobjdump; mv resources away");
     snprintf(text, sizeof text, "cuobjdump failed: cat: %s/resources: No such file or directory",
              home);
     refused("library.so", false, STATUS_FAIL, text, "no resources");
