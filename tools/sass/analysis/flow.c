@@ -30,7 +30,7 @@ static Body *find_bodies(const Graph *graph, int *bodies) {
     Body *body = NULL;
     int edges = 0;
     for (int b = 0; b < graph->blocks; b++) edges += graph->block[b].befores;
-    int *stack = list_zeroed((size_t)edges + 1, sizeof *stack);
+    int *stack = list_zeroed((size_t)edges, sizeof *stack);
     for (int header = 0; header < graph->blocks; header++) {
         const Block *block = &graph->block[header];
         Body *loop = NULL;
@@ -96,7 +96,7 @@ static void find_loops(const Function *function, const Graph *graph, Flow *flow)
         flow->loop[i].header = graph->block[body[i].header].first;
         flow->loop[i].parent = parent_of(body, flow->loops, i);
     }
-    for (int depth = 0, named = 0; named < flow->loops && depth < flow->loops; depth++)
+    for (int named = 0; named < flow->loops;)
         for (int i = 0; i < flow->loops; i++) {
             const int parent = flow->loop[i].parent;
             if (flow->loop[i].depth || (parent >= 0 && !flow->loop[parent].depth)) continue;

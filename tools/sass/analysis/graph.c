@@ -74,23 +74,30 @@ static void add_edges(const Function *function, Graph *graph, int b) {
     if (!ends_path(last) && b + 1 < graph->blocks) add_edge(graph, b, b + 1);
 }
 
+/* A block on the way from an entry, and how many of its edges have been followed. */
+typedef struct Step {
+    int block, edges;
+} Step;
+
+static void step_to(Graph *graph, int block, Step *stack, int *depth) {
+    if (graph->block[block].order >= 0) return;
+    graph->block[block].order = block; /* some number, until all that are reached are known */
+    stack[(*depth)++] = (Step){block, 0};
+}
+
 /* Appends the blocks reached from `entry` to `postorder`, each after those that follow it. */
-static void visit(Graph *graph, int entry, int *postorder, int *stack, int *edge) {
+static void visit(Graph *graph, int entry, int *postorder, Step *stack) {
     int depth = 0;
-    if (graph->block[entry].order >= 0) return;
-    graph->block[entry].order = 0;
-    stack[depth] = entry;
-    edge[depth] = 0;
-    while (depth >= 0) {
-        const Block *block = &graph->block[stack[depth]];
-        if (edge[depth] < block->nexts) {
-            const int next = block->next[edge[depth]++];
-            if (graph->block[next].order >= 0) continue;
-            graph->block[next].order = 0;
-            stack[++depth] = next;
-            edge[depth] = 0;
-        } else
-            postorder[graph->reached++] = stack[depth--];
+    step_to(graph, entry, stack, &depth);
+    while (depth > 0) {
+        Step *at = &stack[depth - 1];
+        const Block *block = &graph->block[at->block];
+        if (at->edges < block->nexts)
+            step_to(graph, block->next[at->edges++], stack, &depth);
+        else {
+            postorder[graph->reached++] = at->block;
+            depth--;
+        }
     }
 }
 
@@ -102,18 +109,20 @@ static bool is_entry(const Function *function, const Block *block) {
 }
 
 static void order_blocks(const Function *function, Graph *graph) {
-    int *postorder = list_zeroed((size_t)graph->blocks * 3, sizeof *postorder);
-    int *stack = postorder + graph->blocks, *edge = stack + graph->blocks;
+    const size_t blocks = (size_t)graph->blocks;
+    int *postorder = list_zeroed(blocks, sizeof *postorder);
+    Step *stack = list_zeroed(blocks, sizeof *stack);
+    graph->reverse_postorder = list_zeroed(blocks, sizeof *graph->reverse_postorder);
     for (int b = 0; b < graph->blocks; b++) graph->block[b].order = -1;
     for (int b = graph->blocks - 1; b >= 0; b--)
-        if (is_entry(function, &graph->block[b])) visit(graph, b, postorder, stack, edge);
-    graph->reverse_postorder = postorder;
-    for (int i = 0, j = graph->reached - 1; i < j; i++, j--) {
-        const int block = postorder[i];
-        postorder[i] = postorder[j];
-        postorder[j] = block;
+        if (is_entry(function, &graph->block[b])) visit(graph, b, postorder, stack);
+    for (int i = 0; i < graph->reached; i++) {
+        Block *block = &graph->block[postorder[i]];
+        block->order = graph->reached - 1 - i;
+        graph->reverse_postorder[block->order] = postorder[i];
     }
-    for (int i = 0; i < graph->reached; i++) graph->block[postorder[i]].order = i;
+    free(stack);
+    free(postorder);
 }
 
 /* The last block that dominates both; -1 if only the world outside does. */

@@ -30,8 +30,10 @@ static char *end_of_word(char *text) {
 }
 
 static void trim(char *text) {
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1])) text[--length] = '\0';
+    char *end = text;
+    for (; *text; text++)
+        if (!isspace((unsigned char)*text)) end = text + 1;
+    *end = '\0';
 }
 
 static Function *current(Parser *parser) {
@@ -68,10 +70,9 @@ static void parse_directive(Parser *parser, char *directive) {
     char *rest = end_of_word(directive);
     if (*rest) *rest++ = '\0';
     rest = skip_spaces(rest);
-    if (strcmp(directive, ".target") == 0) {
-        trim(rest);
+    if (strcmp(directive, ".target") == 0)
         parser->listing.target = rest;
-    } else if (strcmp(directive, ".section") == 0)
+    else if (strcmp(directive, ".section") == 0)
         parse_section(parser, rest);
     else if (strcmp(directive, ".other") == 0)
         parse_other(parser, rest);
@@ -82,9 +83,9 @@ static void parse_directive(Parser *parser, char *directive) {
 /* NAME: */
 static void parse_label(Parser *parser, char *line) {
     Function *function = current(parser);
-    const size_t length = strlen(line);
-    if (!function || length < 2 || line[length - 1] != ':') return;
-    line[length - 1] = '\0';
+    char *colon = strrchr(line, ':');
+    if (!function || !colon || colon[1]) return;
+    *colon = '\0';
     Label *label = LIST_ADD(function->label, function->labels);
     *label = (Label){line, function->instructions};
 }

@@ -21,6 +21,8 @@ static void test_classes(void) {
     is_class("HFMA2.MMA", "R5, -RZ, RZ, 0, 0", "move");
     is_class("HADD2.F32", "R1, -RZ, R4.H0_H0", "move");
     is_class("HADD2.F32", "R1, R2.H0_H0, R4.H0_H0", "fma");
+    is_class("HADD2", "R1, -RZ, R4", "fma");
+    is_class("FFMA", "R1, RZ, RZ, R2", "fma");
     is_class("HADD2.F32", "R1", "fma");
     is_class("HADD2.F32", "", "fma");
     is_class("MUFU.EX2", "R1, R2", "mufu");

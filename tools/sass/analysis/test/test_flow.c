@@ -147,6 +147,87 @@ static void test_main_loop(void) {
     is_regions("pooolle", "the producer is elsewhere");
 }
 
+/* A third of the work is enough, less is not, and of two that are as large the first counts. */
+static void test_shares(void) {
+    static const struct {
+        const char *loops[3]; /* what stands in each, one loop behind the other */
+        int main_loop;
+        const char *name;
+    } cases[] = {
+        {{"HMMA\nMUFU.EX2\n", "HMMA\nMUFU.EX2\n", "HMMA\nMUFU.EX2\n"}, 0, "a third each"},
+        {{"HMMA\nNOP\n", "HMMA\nNOP\n", "HMMA\n"}, 2, "a third each, the last is the smallest"},
+        {{"HMMA\n", "HMMA\nHMMA\nHMMA\n", "NOP\n"}, 1, "a quarter of the products"},
+        {{"FFMA\n", "FFMA\nFADD\nFMUL\n", "NOP\n"}, 1, "or of the additions"},
+        {{"HMMA\nMUFU.EX2\n", "HMMA\nMUFU.EX2\nMUFU.EX2\nMUFU.EX2\n", "HMMA\n"},
+         1,
+         "a quarter of the exponentials"},
+        {{"HMMA\nFFMA\nFFMA\n", "FFMA\n", "MUFU.RCP\n"}, 0, "products count, where there are some"},
+        {{"NOP\n", "MUFU.EX2\n", "IADD3\n"}, -1, "no products at all"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char code[500];
+        const char *const *loop = cases[i].loops;
+        snprintf(code, sizeof code,
+                 "MUFU.EX2\nFADD\nMUFU.EX2\n"
+                 ".L_x_0:\n%s@P0 BRA `(.L_x_0)\n"
+                 ".L_x_1:\n%s@P0 BRA `(.L_x_1)\n"
+                 ".L_x_2:\n%s@P0 BRA `(.L_x_2)\nEXIT\n",
+                 loop[0], loop[1], loop[2]);
+        read_kernel(code);
+        is_int(flow->loops, 3, "three loops");
+        is_int(flow->main_loop, cases[i].main_loop, cases[i].name);
+        module_close(&module);
+    }
+
+    /* What stands in a loop of a loop counts once. */
+    read_kernel(".L_x_0:\n"
+                "MOV R1, R2\n"
+                ".L_x_1:\n"
+                "HMMA\n"
+                "HMMA\n"
+                "MUFU.EX2\n"
+                "MUFU.EX2\n"
+                "@P0 BRA `(.L_x_1)\n"
+                "@P1 BRA `(.L_x_0)\n"
+                ".L_x_2:\n"
+                "HMMA\n"
+                "MUFU.EX2\n"
+                "@P2 BRA `(.L_x_2)\n"
+                "EXIT\n");
+    is_text(flow->loop[flow->main_loop].name, "2", "a third of the work is in the second loop");
+    is_int(flow->loop[0].tensor, 2, "products of the first");
+    is_int(flow->loop[0].ex2, 2, "and exponentials");
+    is_int(flow->loop[0].fma, 0, "and additions");
+    is_int(flow->loop[2].depth, 1, "the second is in none");
+    is_int(flow->loop[2].parent, -1, "and has no parent");
+    module_close(&module);
+}
+
+static void test_unreached(void) {
+    read_kernel("BRA `(.L_x_1)\n"
+                "MOV R1, R2\n"
+                ".L_x_1:\n"
+                "FFMA R1, R2, R3, R4\n"
+                "@P0 BRA `(.L_x_1)\n"
+                "EXIT\n"
+                "MOV R1, R2\n"
+                "NOP\n"
+                "BRA `(.L_x_1)\n");
+    is_int(flow->loops, 1, "one loop");
+    is_regions("polleo..", "what leads nowhere and is not reached is elsewhere or padding");
+}
+
+static void test_names(void) {
+    static const char *const names[] = {"prologue",  "loop",   "epilogue",
+                                        "elsewhere", "called", "padding"};
+    for (int r = 0; r < REGIONS; r++) is_text(region_name((Region)r), names[r], "a region's name");
+    read_kernel(".L_x_0:\nFFMA R1\n@P0 BRA `(.L_x_0)\nEXIT\n");
+    Flow other = flow_analyse(module.kernel[0].function);
+    flow_free(&other);
+    ok(!other.loop && !other.loops && other.main_loop == -1 && !other.region && !other.loop_of,
+       "nothing is left");
+    module_close(&module);
+}
+
 static void test_odd_jumps(void) {
     read_kernel(".L_x_0:\n"
                 "FFMA R1, R2, R3, R4\n"
@@ -228,6 +309,9 @@ int main(void) {
     test_nested();
     test_order();
     test_main_loop();
+    test_shares();
+    test_unreached();
+    test_names();
     test_odd_jumps();
     return done_testing();
 }

@@ -5,6 +5,12 @@
 #include "test/sample.h"
 #include "test/tap.h"
 
+static bool follows(const Block *block, int next) {
+    for (int n = 0; n < block->nexts; n++)
+        if (block->next[n] == next) return true;
+    return false;
+}
+
 /* Of each block its first instruction, the blocks that may follow, and behind ^ what dominates it;
  * E: it is an entry; -: it is never reached. */
 static void is_graph(const char *code, const char *expected, const char *name) {
@@ -13,20 +19,26 @@ static void is_graph(const char *code, const char *expected, const char *name) {
     Module module = sample_code(text);
     Graph graph = graph_build(module.kernel[0].function);
     char *at = got;
+    int edges = 0;
     for (int b = 0; b < graph.blocks; b++) {
         const Block *block = &graph.block[b];
         at += sprintf(at, "%s%d:", b ? " " : "", block->first);
         for (int n = 0; n < block->nexts; n++)
             at += sprintf(at, "%s%d", n ? "," : "", block->next[n]);
-        if (block->order < 0)
+        if (block->order == -1)
             at += sprintf(at, "-");
-        else if (block->dominator < 0)
+        else if (block->dominator == -1)
             at += sprintf(at, "E");
         else
             at += sprintf(at, "^%d", block->dominator);
         for (int i = block->first; i < block->last; i++)
             if (graph_block_of(&graph, i) != b) at += sprintf(at, "?");
+        for (int n = 0; n < block->befores; n++)
+            if (!follows(&graph.block[block->before[n]], b)) at += sprintf(at, "!");
+        edges += block->nexts - block->befores;
+        if (block->order >= 0 && graph.reverse_postorder[block->order] != b) at += sprintf(at, "o");
     }
+    is_int(edges, 0, "edges are known at both ends");
     is_text(got, expected, name);
     graph_free(&graph);
     module_close(&module);
@@ -71,6 +83,30 @@ static void test_paths(void) {
              "0:1E 1:^0 2:-", "labels that are nowhere");
 }
 
+/* What only looks like a jump, and jumps to where nothing stands. */
+static void test_jumps(void) {
+    is_graph("@P0 BRA `(.L_x_0)\n"
+             "MOV R1, `(.L_x_0)\n"
+             "@P1 RET.REL.NODEC R4 `(k)\n"
+             ".L_x_0:\n"
+             "CALL.REL.NOINC `(.L_x_1)\n"
+             "JMP `(.L_x_0)\n"
+             ".L_x_1:\n",
+             "0:2,1E 1:2^0 3:3^0 4:2^2", "a label behind the last instruction is nowhere");
+    is_graph("BRXU UR4 -0x10 (*\"BRANCH_TARGETS .L_x_1,.L_x_9,.L_x_2\"*)\n"
+             ".L_x_1:\n"
+             "JMX R2\n"
+             ".L_x_2:\n"
+             "@!P0 BRX R4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)\n"
+             "JMP P0, `(.L_x_2)\n"
+             "EXIT\n",
+             "0:1,2E 1:2^0 2:1,3^0 3:2,4^2 4:^3", "a label between others that is nowhere");
+    is_graph("WARPSYNC R1\n"
+             "BAR.SYNC 0x0\n"
+             "EXIT\n",
+             "0:1E 1:^0", "a jump without a label goes on");
+}
+
 static void test_irreducible(void) {
     is_graph("@P0 BRA `(.L_x_1)\n"
              ".L_x_0:\n"
@@ -95,6 +131,22 @@ static void test_calls(void) {
              "$two:\n"
              "RET.REL.NODEC R4 `(k)\n",
              "0:1E 1:^0 2:3E 3:3,4^2 4:^3 5:E", "functions behind the kernel are entries");
+    is_graph("CALL.REL `($one)\n"
+             "EXIT\n"
+             "        .type           $one,@function\n"
+             "$one:\n"
+             ".L_x_0:\n"
+             "@P0 BRA `(.L_x_2)\n"
+             "        .type           $two,@function\n"
+             "$two:\n"
+             "@P1 BRA `(.L_x_2)\n"
+             "        .type           $three,@function\n"
+             "$three:\n"
+             "@P2 BRA `(.L_x_0)\n"
+             ".L_x_2:\n"
+             "RET.REL.NODEC R4 `(k)\n",
+             "0:1E 1:^0 2:5,3E 3:5,4E 4:2,5E 5:E",
+             "functions that run into each other: what three entries lead to has no dominator");
     is_graph("MOV R1, R2\n"
              "own:\n"
              "MOV R1, R2\n"
@@ -104,6 +156,7 @@ static void test_calls(void) {
 
 int main(void) {
     test_paths();
+    test_jumps();
     test_irreducible();
     test_calls();
     return done_testing();

@@ -91,7 +91,123 @@ static void test_broken(void) {
     module_close(&module);
 }
 
+/* What holds until the next function, and what an instruction ends. */
+static void test_chains(void) {
+    static const char places[] =
+        "\t//## File \"lost.cu\", line 1\n"
+        "/* 0x0000000000000001 */\n" KERNEL(
+            "first") "/* 0x0000000000000002 */\n"
+                     "\t//## File \"a.cu\", line 1 inlined at \"b.cu\"\n"
+                     "  /*0000*/  EXIT ;\n"
+                     "\t//## File \"b.cu\", line 2\n"
+                     "  /*0010*/  EXIT ;\n"
+                     "\t//## File \".nv_debug_ptx_txt\", line 5\n"
+                     "\t//## File \"c.cu\", line 3 inlined at \"d.cu\"\n" KERNEL(
+                         "second") "  /*0000*/  EXIT ;\n"
+                                   "\t//## File \"e.cu\", line 4 inlined at \"f.cu\"\n"
+                                   "\t//## File \".nv_debug_ptx_txt\", line 6\n"
+                                   "\t//## File \"f.cu\", line 5 inlined at \"g.cu\"\n"
+                                   "\t//## File \"g.cu\", line 6\n"
+                                   "\t//## File \"h.cu\", line 7\n"
+                                   "  /*0010*/  EXIT ;\n";
+    static const struct {
+        int function, instruction, frame, frames, ptx_line;
+    } cases[] = {{0, 0, 0, 1, 0}, {0, 1, 1, 1, 0}, {1, 0, 0, 0, 0}, {1, 1, 3, 1, 6}};
+    Module module = sample_module(places);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Function *function = &module.listing.function[cases[i].function];
+        const Instruction *at = &function->instruction[cases[i].instruction];
+        is_int(at->frames, cases[i].frames, "how many places");
+        is_int(at->frame, cases[i].frame, "which is the first");
+        is_int(at->ptx_line, cases[i].ptx_line, "and the line of PTX");
+    }
+    is_text(module.listing.function[1].frame[3].file, "h.cu", "a new place without a call");
+    module_close(&module);
+}
+
+static void test_numbers(void) {
+    static const struct {
+        const char *number;
+        int line;
+    } cases[] = {
+        {"1", 1},  {"2147483646", 2147483646}, {"2147483647", 0}, {"2147483648", 0}, {"0", 0},
+        {"-1", 0}, {"99999999999", 0},         {"x", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char code[400];
+        snprintf(code, sizeof code,
+                 KERNEL("k") "\t//## File \"k.cu\", line %s\n  /*0000*/ EXIT ;\n", cases[i].number);
+        Module module = sample_module(code);
+        is_int(module.listing.function[0].frame[0].line, cases[i].line, cases[i].number);
+        module_close(&module);
+    }
+    Module module = sample_module(KERNEL("k") "\t//## File \"k.cu\"\n");
+    is_int(module.listing.function[0].frame[0].line, 0, "a place without a line");
+    module_close(&module);
+}
+
+static void test_encodings(void) {
+    Module module = sample_module(KERNEL("k") "  /*0000*/  MOV R1, R2 ;  /* 0x0000000200017202 */\n"
+                                              "               /* 0x000e2200000a0a00 */\n"
+                                              "               /* 0x0000000000000001 */\n"
+                                              "  /*0010*/  EXIT ;\n"
+                                              "  /*0020  EXIT ;\n"
+                                              "  /*0020 */  EXIT ;\n"
+                                              "  /**/  EXIT ;\n"
+                                              "  /*0020*/  { EXIT ;\n"
+                                              "  /*0030*/@P0\tEXIT;\n");
+    const Function *function = &module.listing.function[0];
+    is_int(function->instructions, 3, "three instructions");
+    is_int((long long)function->instruction[0].upper, 0x000e2200000a0a00, "the upper half");
+    ok(function->instruction[0].encoded && !function->instruction[1].encoded, "of the first only");
+    is_text(function->instruction[2].guard, "@P0", "a guard without a space before it");
+    is_text(function->instruction[2].opcode, "EXIT", "and a tab behind it");
+    module_close(&module);
+}
+
+/* What a section says of itself and of the functions in it. */
+static void test_sections(void) {
+    Module module = sample_module("\t.other lost, @\"STO_CUDA_ENTRY\"\n"
+                                  "        .type           lost,@function\n"
+                                  "lost:\n"
+                                  "\t.target \t sm_90a \t\n"
+                                  "\t.target\n"
+                                  "\t.section\t.text.first\n"
+                                  "\t.other\t first, @\"STV_DEFAULT\"\n"
+                                  "  /*0000*/  MOV R1, R2 ;\n"
+                                  "        .type           table,@object\n"
+                                  "  /*0010*/  EXIT ;\n"
+                                  "        .type           one,@function\n"
+                                  "one:\n"
+                                  "  /*0020*/  RET ;\n"
+                                  "        .type           two,@function\n"
+                                  "two:  \n"
+                                  "  three:\n"
+                                  "  /*0030*/  RET ;\n"
+                                  "\t.section\t.nv.info,\"\",@\"SHT_CUDA_INFO\"\n"
+                                  "\t.section\t.textual,\"\",@progbits\n"
+                                  "none\n"
+                                  "no: label\n"
+                                  "one:two:\n");
+    const Function *function = module.listing.function;
+    is_text(module.listing.target, "", "the last target that is named");
+    is_int(module.listing.functions, 1, "other sections are no functions");
+    is_text(function->name, "first", "its name without a comma");
+    ok(!function->kernel, "no kernel");
+    is_int(function->instructions, 4, "all instructions");
+    is_int(function->body, 2, "an object is no function, and the first one ends the body");
+    is_int(function->labels, 3, "its labels");
+    is_int(listing_find_label(function, "one:two", 7), 4, "one behind the last instruction");
+    is_int(listing_find_label(function, "two", 3), 3, "one with blanks behind it");
+    is_int(listing_find_label(function, "one", 3), 2, "another one");
+    is_int(listing_find_label(function, "three", 5), -1, "what is set in is none");
+    module_close(&module);
+}
+
 int main(void) {
+    test_chains();
+    test_numbers();
+    test_encodings();
+    test_sections();
     Module module = sample_module(text);
     test_functions(&module.listing);
     test_instructions(module.listing.function[0].instruction);
