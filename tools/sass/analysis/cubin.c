@@ -135,16 +135,25 @@ static int without_reserved(int shared, const char *arch) {
     return capability >= 90 && shared >= 1024 ? shared - 1024 : shared;
 }
 
+/* What stands behind " Function NAME:\n"; "" if it is not there. */
+static const char *usage_of(const char *name, const char *output) {
+    static const char mark[] = " Function ";
+    const size_t length = strlen(name);
+    while ((output = strstr(output, mark))) {
+        output += strlen(mark);
+        if (strncmp(output, name, length) == 0 && output[length] == ':')
+            return output + length + strlen(":\n");
+    }
+    return "";
+}
+
 /* " Function NAME:\n  REG:208 STACK:0 SHARED:0 ..." for each kernel */
 static bool read_resources(char *cubin, Module *module, Error *error) {
-    char mark[1024], *output,
-        *argv[] = {tool("CUOBJDUMP", "cuobjdump"), "--dump-resource-usage", cubin, NULL};
+    char *output, *argv[] = {tool("CUOBJDUMP", "cuobjdump"), "--dump-resource-usage", cubin, NULL};
     if (!run_program(NULL, argv, &output, error)) return false;
     for (int k = 0; k < module->kernels; k++) {
         Kernel *kernel = &module->kernel[k];
-        snprintf(mark, sizeof mark, " Function %s:\n", kernel->function->name);
-        const char *line = strstr(output, mark);
-        line = line ? line + strlen(mark) : "";
+        const char *line = usage_of(kernel->function->name, output);
         kernel->registers = resource(line, "REG:");
         kernel->stack = resource(line, "STACK:");
         kernel->static_shared = without_reserved(resource(line, "SHARED:"), module->arch);

@@ -6,10 +6,8 @@
 
 #include <ctype.h>
 
-enum { WORD_SIZE = 128 };
-
 typedef struct Constant {
-    char name[WORD_SIZE];
+    char name[PATTERN_SIZE];
     double value;
 } Constant;
 
@@ -18,11 +16,11 @@ typedef struct Reader {
     const Module *module;
     const char *path;
     int line;
-    const char *at;       /* the text that is still to be read */
-    char word[WORD_SIZE]; /* the next word or sign; "" at the end */
-    bool applies;         /* the line is about this module */
-    int kernel;           /* of the line's scope; -1: all */
-    Assertion *assertion; /* of the line */
+    const char *at;          /* the text that is still to be read */
+    char word[PATTERN_SIZE]; /* the next word or sign; "" at the end */
+    bool applies;            /* the line is about this module */
+    int kernel;              /* of the line's scope; -1: all */
+    Assertion *assertion;    /* of the line */
     Constant constant[MAX_CONSTANTS];
     int constants;
     bool failed;
@@ -45,7 +43,7 @@ static void advance(Reader *reader) {
     const char *at = reader->at + strspn(reader->at, " \t\r");
     while (is_word_character(at[length])) length++;
     if (length == 0 && *at) length = strchr("=!<>", *at) && at[1] == '=' ? 2 : 1;
-    snprintf(reader->word, WORD_SIZE, "%.*s", (int)length, at);
+    snprintf(reader->word, PATTERN_SIZE, "%.*s", (int)length, at);
     reader->at = at + length;
 }
 
@@ -115,7 +113,7 @@ static bool read_pattern(Reader *reader, char pattern[PATTERN_SIZE]) {
     const bool named = isupper((unsigned char)reader->word[0]) || is(reader, "all") || spills ||
                        class_named(reader->word) != CLASSES;
     if (!named) return fail(reader, "an opcode or a class is missing at");
-    snprintf(pattern, PATTERN_SIZE, "%.*s", PATTERN_SIZE - 1, spills ? "local" : reader->word);
+    strcpy(pattern, spills ? "local" : reader->word);
     advance(reader);
     return true;
 }
@@ -151,8 +149,8 @@ static void count(const Module *module, Selection *selection) {
 /* [REGION] PATTERN [ORDER] */
 static double read_selection(Reader *reader) {
     Selection selection = {.kernel = reader->kernel, .region = read_region(reader)};
-    if (!read_pattern(reader, selection.pattern) || !read_order(reader, &selection)) return 0;
-    count(reader->module, &selection);
+    if (read_pattern(reader, selection.pattern) && read_order(reader, &selection))
+        count(reader->module, &selection);
     if (reader->assertion->selections < MAX_SELECTIONS)
         reader->assertion->selection[reader->assertion->selections++] = selection;
     return selection.count;
@@ -164,10 +162,7 @@ static double read_factor(Reader *reader, int depth) {
     double value = 0;
     char *end;
     if (take(reader, "(")) {
-        if (depth == 0) {
-            fail(reader, "too many parentheses at");
-            return 0;
-        }
+        if (depth == 0) return fail(reader, "too many parentheses at");
         value = read_sum(reader, depth - 1);
         if (!take(reader, ")")) fail(reader, "')' is missing at");
         return value;
@@ -236,7 +231,7 @@ static void read_definition(Reader *reader, const char *name) {
         return;
     }
     Constant *constant = &reader->constant[reader->constants++];
-    snprintf(constant->name, WORD_SIZE, "%s", name);
+    strcpy(constant->name, name);
     constant->value = value;
 }
 
@@ -260,7 +255,7 @@ static bool is_definition(const Reader *reader) {
 /* One word of a scope, which may speak of something else. */
 static bool read_scope_word(Reader *reader) {
     static const char *const variants[] = {"d64", "d128", "fp16", "bf16", "full", "causal"};
-    char parts[MODULE_NAME_SIZE + 2], part[WORD_SIZE + 2];
+    char parts[MODULE_NAME_SIZE + 2], part[PATTERN_SIZE + 2];
     if (strncmp(reader->word, "sm_", 3) == 0) {
         reader->applies &= is(reader, reader->module->arch);
         return true;
@@ -305,7 +300,7 @@ static void read_line(Reader *reader, char *line, Signature *signature) {
     if (is(reader, "") || !read_scope(reader)) return;
     const bool definition = is_definition(reader);
     const int constants = reader->constants;
-    char name[WORD_SIZE];
+    char name[PATTERN_SIZE];
     strcpy(name, reader->word);
     if (definition) {
         advance(reader);
@@ -323,14 +318,14 @@ bool signature_read(char *text, const char *path, const Module *module, Signatur
                     Error *error) {
     Reader reader = {.module = module, .path = path, .error = error};
     *signature = (Signature){0};
-    while (text && !reader.failed) {
+    while (text) {
         char *line = text, *end = strchr(text, '\n');
         if (end) *end++ = '\0';
         text = end;
         reader.line++;
         read_line(&reader, line, signature);
     }
-    if (!reader.failed && signature->assertions == 0) fail(&reader, "nothing is asserted by");
+    if (signature->assertions == 0) fail(&reader, "nothing is asserted by");
     if (reader.failed) signature_free(signature);
     return !reader.failed;
 }

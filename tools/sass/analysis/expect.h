@@ -28,7 +28,7 @@
 
 #include "analysis/cubin.h"
 
-enum { PATTERN_SIZE = 64, MAX_SELECTIONS = 8, MAX_CONSTANTS = 32 };
+enum { PATTERN_SIZE = 128, MAX_SELECTIONS = 8, MAX_CONSTANTS = 32 };
 
 typedef enum Order { ORDER_ANY, ORDER_BEFORE, ORDER_AFTER, ORDER_SPLIT } Order;
 

@@ -52,18 +52,15 @@ static void first_line(const Kept *kept, size_t length, char line[static 48]) {
 }
 
 char *kept_read(const Kept *kept) {
-    char *text, line[48];
+    char *text, *listing = NULL, line[48];
     size_t length;
     Error error;
     if (!read_file(kept->path, &text, &length, &error)) return NULL;
     const size_t first = strcspn(text, "\n") + 1; /* without a line's end one more than there are */
     first_line(kept, length - first, line);
-    if (strncmp(text, line, first) == 0) {
-        memmove(text, text + first, length - first + 1);
-        return text;
-    }
+    if (strncmp(text, line, first) == 0) listing = strdup(text + first);
     free(text);
-    return NULL;
+    return listing;
 }
 
 void kept_write(const Kept *kept, const char *text) {
@@ -73,5 +70,6 @@ void kept_write(const Kept *kept, const char *text) {
     if (!out) return;
     first_line(kept, strlen(text), line);
     fprintf(out, "%s%s", line, text);
-    if (fclose(out) != 0 || rename(part, kept->path) != 0) unlink(part);
+    if (fclose(out) == 0) rename(part, kept->path);
+    unlink(part); /* if it is still there */
 }

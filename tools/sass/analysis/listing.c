@@ -171,7 +171,7 @@ static void parse_line(Parser *parser, char *line) {
         if (end > text + 2 && starts(end, "*/")) parse_instruction(parser, address, end + 2);
     } else if (text == line)
         parse_label(parser, line);
-    else if (*text == '.')
+    else
         parse_directive(parser, text);
 }
 

@@ -6,9 +6,9 @@
 
 /* .file 1 "/a/b/kernel.cu", possibly with more behind it */
 static void read_file_number(Ptx *ptx, const char *line, const char *path) {
-    const char *name = strchr(line, '"'), *end = name ? strchr(name + 1, '"') : NULL;
-    const size_t length = path ? strlen(path) : 0;
-    if (path && end && (size_t)(end - name - 1) == length && strncmp(name + 1, path, length) == 0)
+    const char *name = strchr(line, '"');
+    const size_t length = strlen(path);
+    if (name && strncmp(name + 1, path, length) == 0 && name[1 + length] == '"')
         ptx->file = atoi(line + strlen(".file"));
 }
 
@@ -32,7 +32,8 @@ Ptx ptx_read(char *text, const char *path) {
     ptx.loc_of = list_zeroed((size_t)ptx.source.lines, sizeof *ptx.loc_of);
     for (int i = 0; i < ptx.source.lines; i++) {
         const char *line = source_line(&ptx.source, i + 1);
-        if (strncmp(line, ".file", strlen(".file")) == 0) read_file_number(&ptx, line, path);
+        if (path && strncmp(line, ".file", strlen(".file")) == 0)
+            read_file_number(&ptx, line, path);
         if (strncmp(line, ".loc", strlen(".loc")) == 0) read_loc(&ptx, line);
         ptx.loc_of[i] = ptx.locs - 1;
     }

@@ -39,6 +39,16 @@ static void named(const Kept *kept, const char *expected) {
     is_text(strrchr(kept->path, '/'), expected, "under its name");
 }
 
+/* How many files the folder of the listings has. */
+static int files(void) {
+    int count = 0;
+    DIR *directory = opendir(listings);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    if (directory) closedir(directory);
+    return count;
+}
+
 static void test_same(void) {
     const Kept lines = place("a.so", "-gi"), plain = place("a.so", "-c");
     named(&lines, "/ea85c7a4ca2d6d61.sass");
@@ -46,6 +56,16 @@ static void test_same(void) {
     holds(&lines, "nothing", "nothing is kept to begin with");
     kept_write(&lines, "with lines\n\nand more");
     holds(&lines, "with lines\n\nand more", "what is kept comes back");
+    char *whole, *rest;
+    size_t length;
+    Error error;
+    if (!read_file(lines.path, &whole, &length, &error)) exit(1);
+    is_int((long long)length, 17 + 3 + 20, "its file has a first line and the text");
+    ok(strtoull(whole, &rest, 16) == lines.from && rest == whole + 16,
+       "which says what it was made from");
+    is_text(rest, " 20\nwith lines\n\nand more", "and how long it is");
+    free(whole);
+    is_int(files(), 1, "and nothing lies beside it");
     holds(&plain, "nothing", "not with other options");
     const Kept other = place("b.so", "-gi");
     holds(&other, "nothing", "nor for another library");
@@ -96,16 +116,6 @@ static void test_cut(void) {
     holds(&kept, "nothing", "nor one without its first line");
     if (truncate(kept.path, 0) != 0) exit(1);
     holds(&kept, "nothing", "nor an empty one");
-}
-
-/* How many files the folder of the listings has. */
-static int files(void) {
-    int count = 0;
-    DIR *directory = opendir(listings);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        count += entry->d_name[0] != '.';
-    if (directory) closedir(directory);
-    return count;
 }
 
 static void test_nowhere(void) {

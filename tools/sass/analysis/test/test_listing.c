@@ -143,6 +143,14 @@ static void test_numbers(void) {
     Module module = sample_module(KERNEL("k") "\t//## File \"k.cu\"\n");
     is_int(module.listing.function[0].frame[0].line, 0, "a place without a line");
     module_close(&module);
+    module = sample_module(KERNEL("k") "\t//## File \"\", line 7\n");
+    is_int(module.listing.function[0].frame[0].line, 7, "a place without a file");
+    module_close(&module);
+    module = sample_module("\t.section\t.text.k\n"
+                           "        .type           other,@function\n"
+                           "  /*0000*/ RET ;\n");
+    is_int(module.listing.function[0].body, 0, "a section that has nothing of its own");
+    module_close(&module);
 }
 
 static void test_encodings(void) {
@@ -154,13 +162,22 @@ static void test_encodings(void) {
                                               "  /*0020 */  EXIT ;\n"
                                               "  /**/  EXIT ;\n"
                                               "  /*0020*/  { EXIT ;\n"
-                                              "  /*0030*/@P0\tEXIT;\n");
+                                              "  /*0030*/@P0\tEXIT;\n"
+                                              "  /*4*/  @P1  MOV   R1, R2 ;\n"
+                                              "  /*0050*/  NOP;  /* 0x0000000000007918 */\n"
+                                              "  /*0060*/  @P0\n"
+                                              "label:\n");
     const Function *function = &module.listing.function[0];
-    is_int(function->instructions, 3, "three instructions");
+    is_int(function->instructions, 5, "five instructions");
+    is_int(function->labels, 2, "a guard alone is none");
     is_int((long long)function->instruction[0].upper, 0x000e2200000a0a00, "the upper half");
     ok(function->instruction[0].encoded && !function->instruction[1].encoded, "of the first only");
     is_text(function->instruction[2].guard, "@P0", "a guard without a space before it");
     is_text(function->instruction[2].opcode, "EXIT", "and a tab behind it");
+    is_int((long long)function->instruction[3].address, 4, "a short address");
+    is_text(function->instruction[3].opcode, "MOV", "an opcode behind more than one space");
+    is_text(function->instruction[3].operands, "R1, R2", "and its operands");
+    is_text(function->instruction[4].operands, "", "an encoding is no operand");
     module_close(&module);
 }
 

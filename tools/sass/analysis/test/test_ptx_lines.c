@@ -28,6 +28,13 @@ static void test_opcodes(void) {
         {"@!%p1 bra L2;", "bra", true},
         {"{ add.s32 a, b, c; }", "add", true},
         {"add.s32 a, b, c;", "a", false},
+        {"{add.s32 a, b, c;", "add", true},
+        {"@%p1 \t bra L2;", "bra", true},
+        {"L1: \t add.s32 a;", "add", true},
+        {"cp.async.bulk.shared::cluster.global [a], [b];", "cp.async", true},
+        {"mma.sync.aligned r1;", "add", false},
+        {"ret", "ret", true},
+        {"@%p1", "", false},
         {"$L__BB0_2:", "", false},
         {".reg .b32 r;", "", false},
         {"", "", false},
@@ -64,23 +71,28 @@ static const char inlined[] = "add.s32 a;\n"                                    
                               ".loc 2 50 9, function_name $L, inlined_at 1 20 8\n" /* 20 */
                               "add.s32 j;\n";                                      /* 21 */
 
-static void test_places(void) {
-    static const int lines[] = {10, 20, 21, 30, 31, 32, 40, 50, 60, 70, 99};
-    static const struct {
-        int number;
-        const char *from; /* the lines of the kernel's own file */
-    } cases[] = {{1, ""},       {4, " 30"},     {12, " 99"},    {5, " 30"},
-                 {7, " 10 30"}, {9, " 10 30"},  {11, " 31"},    {13, " 99"},
-                 {15, ""},      {17, " 20 60"}, {19, " 21 70"}, {21, " 20 60"}};
-    Ptx ptx = read_text(inlined, "/a/kernel.cu");
-    is_int(ptx.file, 1, "the number of the kernel's file");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+typedef struct Case {
+    int number;
+    const char *from; /* the lines of the kernel's own file */
+} Case;
+
+static void are_from(const Ptx *ptx, const Case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
         char from[80] = "";
-        for (size_t l = 0; l < sizeof lines / sizeof *lines; l++)
-            if (ptx_is_from(&ptx, cases[i].number, lines[l]))
-                snprintf(from + strlen(from), sizeof from - strlen(from), " %d", lines[l]);
+        for (int line = 1; line < 100; line++)
+            if (ptx_is_from(ptx, cases[i].number, line))
+                snprintf(from + strlen(from), sizeof from - strlen(from), " %d", line);
         is_text(from, cases[i].from, "what the instruction comes from");
     }
+}
+
+static void test_places(void) {
+    static const Case cases[] = {{1, ""},       {4, " 30"},     {12, " 99"},    {5, " 30"},
+                                 {7, " 10 30"}, {9, " 10 30"},  {11, " 31"},    {13, " 99"},
+                                 {15, ""},      {17, " 20 60"}, {19, " 21 70"}, {21, " 20 60"}};
+    Ptx ptx = read_text(inlined, "/a/kernel.cu");
+    is_int(ptx.file, 1, "the number of the kernel's file");
+    are_from(&ptx, cases, sizeof cases / sizeof *cases);
     ptx_free(&ptx);
     ok(!ptx.loc && !ptx.loc_of && !ptx.source.text, "nothing is left");
     ptx = read_text(inlined, "/a/other.cuh");
@@ -95,8 +107,41 @@ static void test_places(void) {
     ptx_free(&ptx);
 }
 
+/* Lines that name a file, and a caller among places that are like it. */
+static void test_likeness(void) {
+    static const char text[] = ".file 1 \"/a/kernel.cu\"\n"
+                               ".file 2 \"/a/kernel.cubin\"\n"
+                               ".file 3 \"/b/a/kernel.cu\"\n"
+                               ".file 4\n"
+                               "// of 5 \"/a/kernel.cu\"\n"
+                               ".loc 1 60 5, function_name $L, inlined_at 1 80 1\n"
+                               ".loc 2 60 5, function_name $L, inlined_at 1 81 1\n"
+                               ".loc 1 60 6, function_name $L, inlined_at 1 82 1\n"
+                               ".loc 1 61 5, function_name $L, inlined_at 1 83 1\n"
+                               ".loc 2 9 9, function_name $L, inlined_at 1 60 5\n"
+                               "add.s32 a;\n" /* 11 */
+                               ".loc 1 50 5, function_name $L, inlined_at 1 50 5\n"
+                               "add.s32 b;\n" /* 13 */
+                               ".loc 1 55 5, function_name $L, inlined_at 1 70 1\n"
+                               "add.s32 c;\n" /* 15 */
+                               ".loc 1 70 1, function_name $L, inlined_at 1 90 1\n"
+                               ".loc 1 32, function_name $L, inlined_at 1 99 1\n"
+                               ".loc 1 40 1\n"
+                               "add.s32 d;\n"; /* 19 */
+    static const Case cases[] = {
+        {11, " 60 80"}, {13, " 50"}, {15, " 55 70"}, {17, " 99"}, {19, " 40"}};
+    Ptx ptx = read_text(text, "/a/kernel.cu");
+    is_int(ptx.file, 1, "the file is the one of that name");
+    are_from(&ptx, cases, sizeof cases / sizeof *cases);
+    ptx_free(&ptx);
+    ptx = read_text(text, NULL);
+    is_int(ptx.file, 0, "no file is asked for");
+    ptx_free(&ptx);
+}
+
 int main(void) {
     test_opcodes();
     test_places();
+    test_likeness();
     return done_testing();
 }
