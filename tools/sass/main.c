@@ -17,20 +17,20 @@ typedef struct Command {
     int files; /* that it needs; 0: any number but none */
 } Command;
 
-static const Command commands[] = {{"show", show_command, 0},     {"count", count_command, 0},
-                                   {"diff", diff_command, 2},     {"ladder", ladder_command, 0},
-                                   {"check", check_command, 0},   {"page", page_command, 2},
-                                   {"limits", limits_command, 0}, {"errors", errors_command, 0}};
+static const Command commands[] = {
+    {"show", show_command, 0},     {"count", count_command, 0},   {"diff", diff_command, 2},
+    {"ladder", ladder_command, 0}, {"check", check_command, 0},   {"page", page_command, 2},
+    {"limits", limits_command, 0}, {"errors", errors_command, 0}, {NULL, NULL, 0}};
 
 static const Command *find_command(const char *name) {
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    for (const Command *command = commands; command->name; command++)
+        if (strcmp(command->name, name) == 0) return command;
     return NULL;
 }
 
 static bool set_format(const char *value, Options *options, Error *error) {
-    static const char *const names[] = {"text", "markdown", "json"};
-    for (int i = 0; i < 3; i++)
+    static const char *const names[] = {"text", "markdown", "json", NULL};
+    for (int i = 0; names[i]; i++)
         if (strcmp(value, names[i]) == 0) {
             options->format = (Format)i;
             return true;
@@ -71,21 +71,22 @@ static bool set_option(const char *argument, const char *value, Options *options
     } texts[] = {{"INSTR=", &options->instr},       {"STAGES=", &options->stages},
                  {"RUNS=", &options->runs},         {"GPU=", &options->gpu},
                  {"MACHINES=", &options->machines}, {"COUNTED=", &options->counted},
-                 {"RESULTS=", &options->results}};
+                 {"RESULTS=", &options->results},   {NULL, NULL}};
     const struct {
         const char *key;
         int *value;
-    } sizes[] = {{"B", &options->batch}, {"H", &options->heads}, {"N", &options->length}};
+    } sizes[] = {
+        {"B", &options->batch}, {"H", &options->heads}, {"N", &options->length}, {NULL, NULL}};
     if (*value == '\0') return true;
     if (strncmp(argument, "FORMAT=", 7) == 0) return set_format(value, options, error);
     if (strncmp(argument, "LINE=", 5) == 0) return set_line(value, options, error);
     if (strncmp(argument, "PTX=", 4) == 0) return set_flag("PTX", value, &options->ptx, error);
     if (strncmp(argument, "CLEAN=", 6) == 0)
         return set_flag("CLEAN", value, &options->clean, error);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (int i = 0; sizes[i].key; i++)
         if (argument[0] == sizes[i].key[0] && argument[1] == '=')
             return set_size(sizes[i].key, value, sizes[i].value, error);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (int i = 0; texts[i].key; i++)
         if (strncmp(argument, texts[i].key, strlen(texts[i].key)) == 0) *texts[i].value = value;
     return true;
 }
@@ -112,20 +113,23 @@ static bool parse(int count, char *const arguments[], Options *options, Error *e
     return true;
 }
 
-int main(int count, char *arguments[]) {
+static bool run(int count, char *arguments[], Error *error) {
     Options options;
-    Error error;
     const Command *command = count > 1 ? find_command(arguments[1]) : NULL;
-    bool done = command && parse(count - 2, arguments + 2, &options, &error);
-    if (command && done) {
-        const int files = options.file_count;
-        done = (command->files ? files == command->files : files > 0)
-                   ? command->run(&options, &error)
-                   : error_set(&error, STATUS_USAGE, "%s", usage);
-    } else if (!command)
-        error_set(&error, STATUS_USAGE, "%s", usage);
-    if (done && fflush(stdout) == 0 && !ferror(stdout)) return STATUS_PASS;
-    if (done) error_set(&error, STATUS_FAIL, "the output cannot be written");
-    if (*error.text) fprintf(stderr, "sass: %s\n", error.text);
+    if (command && !parse(count - 2, arguments + 2, &options, error)) return false;
+    if (!command ||
+        (command->files ? options.file_count != command->files : options.file_count == 0))
+        return error_set(error, STATUS_USAGE, "%s", usage);
+    return command->run(&options, error);
+}
+
+int main(int count, char *arguments[]) {
+    Error error;
+    if (run(count, arguments, &error)) {
+        fflush(stdout);
+        if (!ferror(stdout)) return STATUS_PASS;
+        error_set(&error, STATUS_FAIL, "the output cannot be written");
+    }
+    fprintf(stderr, "sass: %s\n", error.text);
     return (int)error.status;
 }

@@ -89,7 +89,7 @@ static bool compare_files(const Options *options, Comparison *all, char device[M
                     subject.module.stage, subject.model.unmatched);
         const bool read = subject_cells(options->results, subject.machine.device, &cells, error);
         const Forecast forecast = forecast_build(&subject.model, subject.counted, subject.causal);
-        if (read) compare_cells(&subject, &forecast, &cells, all);
+        compare_cells(&subject, &forecast, &cells, all);
         add_alone(&subject, &forecast, options, all);
         snprintf(device, MACHINE_NAME_SIZE, "%s", subject.machine.device);
         recorded_free(&cells);
@@ -119,7 +119,7 @@ static void add_row(Table *table, const Comparison *all, int from, int to, bool 
         else
             table_add(table, "-");
     }
-    if (!replays) table_add(table, "%s", unit_name(last->bound.binding));
+    if (!replays) table_add_text(table, unit_name(last->bound.binding));
 }
 
 static void print_table(const Comparison *all, Format format, bool replays) {
@@ -158,14 +158,14 @@ static void print_alone(const Comparison *all, const char *device, Format format
     const Cell *first = &all->alone[0].cell;
     printf("%s: bounds of batch %d, heads %d, seq %d; nothing is recorded beside them\n\n", device,
            first->batch, first->heads, first->length);
-    for (int i = 0; i < 4; i++) table_add(&table, "%s", head[i]);
+    for (int i = 0; i < 4; i++) table_add_text(&table, head[i]);
     for (int i = 0; i < all->files; i++) {
         const Compared *one = &all->alone[i];
         table_add(&table, "%s d%d %s", one->cell.stage, one->cell.d,
                   one->cell.causal ? "causal" : "full");
         table_add(&table, "%.4g", one->bound.ms);
         table_add(&table, "%.4g", one->bound.tflops);
-        table_add(&table, "%s", unit_name(one->bound.binding));
+        table_add_text(&table, unit_name(one->bound.binding));
     }
     table_print(&table, format, stdout);
 }

@@ -14,7 +14,7 @@ typedef struct LineCount {
 
 /* The line of the kernels' own file that an instruction comes from, or 0. */
 static int line_of(const Module *module, const Function *function, const Instruction *at) {
-    for (int f = 0; module->source && f < at->frames; f++)
+    for (int f = 0; f < at->frames; f++)
         if (strcmp(function->frame[at->frame + f].file, module->source) == 0)
             return function->frame[at->frame + f].line;
     return 0;

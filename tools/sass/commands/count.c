@@ -56,7 +56,7 @@ static void print_table(const Counts *counts, Format format, FILE *out) {
     for (int r = 0; r < REGION_PADDING; r++) {
         shown[r] = counts->all.region[r] > 0;
         if (!shown[r]) continue;
-        table_add(&table, "%s", region_name((Region)r));
+        table_add_text(&table, region_name((Region)r));
         table.columns++;
     }
     table_add(&table, "total");

@@ -64,11 +64,13 @@ static void predict(const char *path, const Module *module, int side, Prediction
         for (int a = 0; a < signature.assertions; a++) {
             const Assertion *assertion = &signature.assertion[a];
             int p = 0;
-            while (p < *count && strcmp((*list)[p].text, assertion->text) != 0) p++;
+            while (p < *count && (*list)[p].line != assertion->line) p++;
             if (p == *count && side == 0) continue; /* the later stage is read first */
-            if (p == *count)
-                snprintf(((Prediction *)LIST_ADD(*list, *count))->text, sizeof(*list)->text, "%s",
-                         assertion->text);
+            if (p == *count) {
+                Prediction *added = LIST_ADD(*list, *count);
+                added->line = assertion->line;
+                snprintf(added->text, sizeof added->text, "%s", assertion->text);
+            }
             (*list)[p].known[side] = true;
             (*list)[p].holds[side] = assertion->holds;
             (*list)[p].found[side] = assertion->found;

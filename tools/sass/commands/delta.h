@@ -24,6 +24,7 @@ void deltas_free(Deltas *deltas);
 
 /* An assertion of the later stage's signature, evaluated for both. */
 typedef struct Prediction {
+    int line; /* of the signature */
     char text[256];
     bool known[2]; /* [from, to]: it makes sense there */
     bool holds[2];

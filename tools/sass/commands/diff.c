@@ -18,7 +18,7 @@ static void add_row(Table *table, const Delta *delta) {
 }
 
 static void add_heading(Table *table, const char *first, const Module *from, const Module *to) {
-    table_add(table, "%s", first);
+    table_add_text(table, first);
     for (int all = 0; all < 2; all++) {
         table_add(table, "%s %.2s", all ? "all" : "loop", from->stage);
         table_add(table, "%s %.2s", all ? "all" : "loop", to->stage);
@@ -32,7 +32,7 @@ static void print_classes(const Deltas *deltas, const Module *from, const Module
     add_heading(&table, "class", from, to);
     for (int kind = 0; kind < CLASSES; kind++) {
         if (!deltas->kind[kind].from.total && !deltas->kind[kind].to.total) continue;
-        table_add(&table, "%s", deltas->kind[kind].name);
+        table_add_text(&table, deltas->kind[kind].name);
         add_row(&table, &deltas->kind[kind]);
     }
     const Delta all = {"all", CLASS_OTHER, deltas->from.all, deltas->to.all};
@@ -47,9 +47,9 @@ static void print_opcodes(const Deltas *deltas, const Module *from, const Module
     add_heading(&table, "opcode", from, to);
     table_add(&table, "class");
     for (int i = 0; i < deltas->changed; i++) {
-        table_add(&table, "%s", deltas->opcode[i].name);
+        table_add_text(&table, deltas->opcode[i].name);
         add_row(&table, &deltas->opcode[i]);
-        table_add(&table, "%s", class_name(deltas->opcode[i].kind));
+        table_add_text(&table, class_name(deltas->opcode[i].kind));
     }
     table_print(&table, format, stdout);
     const int same = deltas->opcodes - deltas->changed;
@@ -74,7 +74,7 @@ static void print_predictions(const char *stages, const Module *from, const Modu
     table_add(&table, "in %.2s", from->stage);
     table_add(&table, "in %.2s", to->stage);
     for (int i = 0; i < count; i++) {
-        table_add(&table, "%s", list[i].text);
+        table_add_text(&table, list[i].text);
         add_finding(&table, &list[i], 0);
         add_finding(&table, &list[i], 1);
     }

@@ -10,7 +10,7 @@ typedef struct Stage {
 
 static void add_heading(Table *table, const char *first, const Stage *stages, int count) {
     table->columns = count + 1;
-    table_add(table, "%s", first);
+    table_add_text(table, first);
     for (int s = 0; s < count; s++) table_add(table, "%.2s", stages[s].module.stage);
 }
 
@@ -65,7 +65,7 @@ static void print_resources(const Stage *stages, int count, Format format) {
     Table table = {0};
     add_heading(&table, "a kernel's most", stages, count);
     for (int row = 0; row < 5; row++) {
-        table_add(&table, "%s", names[row]);
+        table_add_text(&table, names[row]);
         for (int s = 0; s < count; s++) {
             const Module *module = &stages[s].module;
             int most = 0;

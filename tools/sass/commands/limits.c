@@ -32,7 +32,7 @@ static void print_units(const Bound *bound, double recorded) {
     printf("%-24s %12s %15s%s\n", "unit", "cycles", "of the largest",
            recorded > 0 ? "  of the recorded time" : "");
     for (int u = 0; u < UNITS; u++) {
-        const double share = most > 0 ? bound->cycles[u] / most : 0;
+        const double share = bound->cycles[u] / most;
         if (bound->cycles[u] <= 0) continue;
         printf("%-24s %12.0f %13.1f %%", unit_name((Unit)u), bound->cycles[u], 100 * share);
         if (recorded > 0) printf(" %20.1f %%", 100 * bound->cycles[u] / recorded);

@@ -4,15 +4,19 @@
 
 #include <stdarg.h>
 
+void table_add_text(Table *table, const char *text) {
+    char **cell = LIST_ADD(table->cell, table->cells);
+    *cell = list_zeroed(strlen(text) + 1, 1);
+    strcpy(*cell, text);
+}
+
 void table_add(Table *table, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char **cell = LIST_ADD(table->cell, table->cells);
-    *cell = list_zeroed(strlen(text) + 1, 1);
-    strcpy(*cell, text);
+    table_add_text(table, text);
 }
 
 void table_add_count(Table *table, int count) {

@@ -14,6 +14,9 @@ typedef struct Table {
 } Table;
 
 /* Adds the next cell, row by row. */
+void table_add_text(Table *table, const char *text);
+
+/* The same for what printf would print; 511 characters of it. */
 void table_add(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same for a number; 0 is a dot, so that what is there stands out. */

@@ -153,26 +153,25 @@ typedef struct Quantity {
     const char *name, *key;
 } Quantity;
 
-static const Quantity counters[] = {
-    {"warp instructions", "warp_instructions"},
-    {"tensor-core instructions", "mma_instructions"},
-    {"barriers", "barriers"},
-    {"divergent branches", "divergent_branches"},
-    {"global load requests", "global_load_requests"},
-    {"global load sectors", "global_load_units"},
-    {"global load sectors, ideal", "global_load_ideal_units"},
-    {"global store requests", "global_store_requests"},
-    {"global store sectors", "global_store_units"},
-    {"shared load requests", "shared_load_requests"},
-    {"shared load wavefronts", "shared_load_units"},
-    {"shared load wavefronts, ideal", "shared_load_ideal_units"},
-    {"shared store requests", "shared_store_requests"},
-    {"shared store wavefronts", "shared_store_units"},
-    {"shared store wavefronts, ideal", "shared_store_ideal_units"},
-};
-static const Quantity times[] = {{"ms, median", "ms_median"}, {"TFLOP/s", "tflops"}};
+static const Quantity counters[] = {{"warp instructions", "warp_instructions"},
+                                    {"tensor-core instructions", "mma_instructions"},
+                                    {"barriers", "barriers"},
+                                    {"divergent branches", "divergent_branches"},
+                                    {"global load requests", "global_load_requests"},
+                                    {"global load sectors", "global_load_units"},
+                                    {"global load sectors, ideal", "global_load_ideal_units"},
+                                    {"global store requests", "global_store_requests"},
+                                    {"global store sectors", "global_store_units"},
+                                    {"shared load requests", "shared_load_requests"},
+                                    {"shared load wavefronts", "shared_load_units"},
+                                    {"shared load wavefronts, ideal", "shared_load_ideal_units"},
+                                    {"shared store requests", "shared_store_requests"},
+                                    {"shared store wavefronts", "shared_store_units"},
+                                    {"shared store wavefronts, ideal", "shared_store_ideal_units"},
+                                    {NULL, NULL}};
+static const Quantity times[] = {{"ms, median", "ms_median"}, {"TFLOP/s", "tflops"}, {NULL, NULL}};
 
-static void put_runs(const char *title, const char *text, const Quantity *quantity, size_t count,
+static void put_runs(const char *title, const char *text, const Quantity *quantity,
                      const char *from, const char *to, FILE *out) {
     static const char *const columns[] = {"before", "after", "ratio"};
     if (!from || !to) return;
@@ -180,8 +179,7 @@ static void put_runs(const char *title, const char *text, const Quantity *quanti
     put_problem(to, out);
     fputs(".</p>\n", out);
     put_heading("", columns, 3, out);
-    for (size_t i = 0; i < count; i++)
-        put_quantity(quantity[i].name, quantity[i].key, from, to, out);
+    for (; quantity->name; quantity++) put_quantity(quantity->name, quantity->key, from, to, out);
     fputs("</table>\n", out);
 }
 
@@ -190,11 +188,10 @@ static void put_page(const Options *options, const Module *from, const Module *t
     put_text("<p>Variant ", to->variant, "", out);
     fprintf(out, ", %s and %s, ptxas %s.</p>\n", from->arch, to->arch, to->compiler);
     put_predictions(options->stages, from, to, out);
-    put_runs("Times", "Measured on the GPU:", times, sizeof times / sizeof *times,
-             find_run(&runs, from->stage, false), find_run(&runs, to->stage, false), out);
+    put_runs("Times", "Measured on the GPU:", times, find_run(&runs, from->stage, false),
+             find_run(&runs, to->stage, false), out);
     put_runs("Counters", "Counted by the simulator, from the PTX:", counters,
-             sizeof counters / sizeof *counters, find_run(&runs, from->stage, true),
-             find_run(&runs, to->stage, true), out);
+             find_run(&runs, from->stage, true), find_run(&runs, to->stage, true), out);
     put_sass(from, to, out);
     source_free(&runs);
 }

@@ -12,17 +12,17 @@ typedef struct Printer {
     const Module *module;
     Source source;
     Ptx ptx;
-    bool *wanted_ptx;     /* [lines of PTX + 1]: chosen by INSTR */
+    bool *wanted_ptx;     /* [lines of PTX + 1]: chosen by LINE and INSTR; 0, no line, is not */
     const Kernel *kernel; /* the one that is being printed */
     bool *opened;         /* [loops]: its heading is printed */
-    int loop;             /* the innermost around the last instruction, or -1 */
+    int loop;             /* the innermost that is open, or -1 */
     int frame, frames;    /* the source lines last printed */
     int ptx_line;
     Counts became; /* of what LINE and INSTR chose */
 } Printer;
 
 static bool is_source(const Printer *printer, const Frame *frame) {
-    return printer->module->source && strcmp(frame->file, printer->module->source) == 0;
+    return strcmp(frame->file, printer->module->source) == 0;
 }
 
 /* Whether the instruction comes from line LINE, or is inlined there. */
@@ -38,7 +38,7 @@ static bool is_wanted(const Printer *printer, const Instruction *instruction) {
     if (printer->options->line && !is_from_line(printer, instruction)) return false;
     if (!*printer->options->instr) return true;
     const int line = instruction->ptx_line;
-    return line > 0 && line <= printer->ptx.source.lines && printer->wanted_ptx[line];
+    return line <= printer->ptx.source.lines && printer->wanted_ptx[line];
 }
 
 /* Marks the lines of PTX that LINE and INSTR ask for; returns how many. */
@@ -86,34 +86,27 @@ static void print_ptx(Printer *printer, const Instruction *instruction, int dept
     printf("// ptx %d: %s\n", instruction->ptx_line, text);
 }
 
-static void print_loop_heading(Printer *printer, int loop) {
+/* Opens a loop and those around it that are not open yet. */
+static void enter_loop(Printer *printer, int loop) {
+    if (loop == printer->loop) return;
     const Flow *flow = &printer->kernel->flow;
     const Loop *at = &flow->loop[loop];
+    enter_loop(printer, at->parent);
     indent(at->depth - 1);
     printf("%sloop %s%s", printer->opened[loop] ? "back in " : "", at->name,
            loop == flow->main_loop ? ", the main loop" : "");
     if (!printer->opened[loop]) printf(": %d instructions", at->instructions);
-    printer->opened[loop] = true;
     fputs(" {\n", stdout);
+    printer->opened[loop] = true;
+    printer->loop = loop;
 }
 
-static int outer(const Flow *flow, int loop, int depth) {
-    while (loop >= 0 && flow->loop[loop].depth > depth) loop = flow->loop[loop].parent;
-    return loop;
-}
-
-/* Closes the loops that are left and opens those that are entered. */
-static void change_loop(Printer *printer, int to) {
-    const Flow *flow = &printer->kernel->flow;
-    int from = printer->loop, shared = to < 0 ? 0 : flow->loop[to].depth;
-    while (shared > 0 && outer(flow, from, shared) != outer(flow, to, shared)) shared--;
-    for (; from >= 0 && flow->loop[from].depth > shared; from = flow->loop[from].parent) {
-        indent(flow->loop[from].depth - 1);
-        printf("} loop %s\n", flow->loop[from].name);
-    }
-    for (int depth = shared + 1; to >= 0 && depth <= flow->loop[to].depth; depth++)
-        print_loop_heading(printer, outer(flow, to, depth));
-    printer->loop = to;
+/* Closes the innermost loop. */
+static void leave_loop(Printer *printer) {
+    const Loop *loop = &printer->kernel->flow.loop[printer->loop];
+    indent(loop->depth - 1);
+    printf("} loop %s\n", loop->name);
+    printer->loop = loop->parent;
 }
 
 static void print_labels(const Function *function, int at, int depth) {
@@ -135,7 +128,8 @@ static void print_place(const Instruction *instruction) {
 static void print_instruction(Printer *printer, int i) {
     const Flow *flow = &printer->kernel->flow;
     const Instruction *instruction = &printer->kernel->function->instruction[i];
-    if (flow->loop_of[i] != printer->loop) change_loop(printer, flow->loop_of[i]);
+    while (printer->loop >= 0 && !flow_in_loop(flow, printer->loop, i)) leave_loop(printer);
+    enter_loop(printer, flow->loop_of[i]);
     const int depth = printer->loop < 0 ? 0 : flow->loop[printer->loop].depth;
     print_labels(printer->kernel->function, i, depth);
     print_source(printer, instruction, depth);
@@ -165,7 +159,7 @@ static void print_kernel(Printer *printer, const Kernel *kernel) {
         print_instruction(printer, i);
         counts_add(&printer->became, kernel, i);
     }
-    change_loop(printer, -1);
+    while (printer->loop >= 0) leave_loop(printer);
     free(printer->opened);
 }
 
@@ -214,7 +208,7 @@ static bool show_module(Printer *printer, Error *error) {
     const int chosen = choose_ptx(printer);
     if (count_wanted(printer) == 0) return nothing_wanted(printer, error);
     if (options->line) {
-        printf("%s:%d: %s\n", file_name(module->source ? module->source : "?"), options->line,
+        printf("%s:%d: %s\n", file_name(module->source), options->line,
                source_line(&printer->source, options->line));
         print_chosen_ptx(printer);
     }

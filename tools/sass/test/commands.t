@@ -33,6 +33,11 @@ for stage in 01_rows 02_mma 03_paths; do
     cp "$corpus/stages/$stage/resources" "$scratch/$stage.resources"
 done
 grep -v '^\s*//## File' "$scratch/02_mma" >"$scratch/no_lines"
+# A main loop with loops in it, and a kernel without its encoding and its resources.
+sed -E '/LDS\.U R4, \[R3\]/s/LDS\.U R4, \[R3\]/MUFU.EX2 R4, R3/
+    /MUFU\.EX2 R5, R4/s/MUFU\.EX2/LDS.U/; /text\.plain_c,/,$s,/\* 0x[0-9a-f]* \*/,,' \
+    "$scratch/03_paths" >"$scratch/04_outer"
+sed '/plain_c/,$d' "$scratch/03_paths.resources" >"$scratch/04_outer.resources"
 cp "$scratch/02_mma.resources" "$scratch/no_lines.resources"
 cat >"$scratch/simulator" <<'END'
 #!/usr/bin/env bash
@@ -65,6 +70,8 @@ stage build/sm_80/01_rows 01_rows
 stage build/sm_80/02_mma 02_mma
 stage bare/02_mma 02_mma no
 stage bare/03_paths 03_paths no
+stage bare/04_outer 03_paths no
+mv bare/04_outer/{03_paths,04_outer}.cubin
 stage bare/no_lines 02_mma no
 mv bare/no_lines/02_mma.cubin bare/no_lines/no_lines.cubin
 cp build/sm_80/02_mma/02_mma.cubin .
@@ -132,6 +139,14 @@ prints count_paths 0 count FORMAT=json $paths
 prints count_paths_text 0 count $paths
 prints show_paths 0 show $paths
 prints ladder_paths 0 ladder $paths $mma
+outer=bare/04_outer/d64_fp16_causal.so
+prints count_outer 0 count $outer
+prints count_outer_json 0 count FORMAT=json $outer
+prints show_outer 0 show $outer
+prints diff_paths 0 diff $paths $outer
+prints ladder_outer 0 ladder $outer $mma $paths
+says_that "INSTR must be a PTX instruction that 01_rows has and that became SASS; not 'mma'" 64 \
+    show INSTR=mma $rows $mma
 # Without lines nobody knows where anything is.
 prints count_no_lines 0 count bare/no_lines/d64_fp16_causal.so
 prints show_no_lines 0 show bare/no_lines/d64_fp16_causal.so
@@ -175,6 +190,10 @@ counters='"warp_instructions":566,"mma_instructions":6,"barriers":12,"divergent_
 prints page 0 page RUNS=runs $rows $mma
 prints page_archs 0 page $mma $paths
 prints page_alone 0 page $mma 02_mma.cubin
+# Of one of the two there is no time, of the other one nothing is counted.
+sed '/01_rows.*false/d; /02_mma.*true/d' runs >some_runs
+prints page_some 0 page RUNS=some_runs $rows $mma
+prints page_some_back 0 page RUNS=some_runs $mma $rows
 says_that "missing.so: No such file or directory" 64 diff $rows missing.so
 says_that "missing.so: No such file or directory" 64 page $rows missing.so
 says_that "missing.so: No such file or directory" 64 ladder $rows $mma missing.so
@@ -193,6 +212,12 @@ END
 prints check_fails 1 check $rows $mma $rows
 ok "the simulator is asked for counters" [ "$(sort -u simulated)" = "run DEVICE=sim FORMAT=json \
 B=1 H=2 HKV=1 N=300 NKV=330 D=64 DTYPE=fp16 CAUSAL=1 build/sm_80/01_rows" ]
+# None at all, and of the first region as many lines as are shown.
+cat >stages/01_rows/expect.sass <<'END'
+HMMA == 4
+prologue move == 99
+END
+prints check_shown 1 check $rows
 echo 'kernels = = 2' >stages/01_rows/expect.sass
 prints check_unread 64 check $rows $mma missing.so
 prints check_nowhere 64 check STAGES=elsewhere $mma
@@ -234,6 +259,23 @@ keys='barrier_warp|l[ds].*_|widen|l2_port|code_|block_start|launch_us|tensor_mhz
 } >small/a100.txt
 prints limits_replay 0 limits COUNTED=counted MACHINES=small $mma
 prints limits_replay_json 0 limits COUNTED=counted MACHINES=small FORMAT=json $mma
+# Without the kernel whose blocks stay a replay is offered.
+cp -r counted alone
+for record in alone/sm_80/02_mma/d64*/*.json; do
+    sed -i '/^{"kernel":"prepare"/,/^{"kernel":"flash/{/^{"kernel":"flash/!d}' "$record"
+done
+sed -i '/^prepare$/,/^flash_fwd$/{/^flash_fwd$/!d}' alone/sm_80/02_mma/d64*/*.txt
+replayed=(COUNTED=alone MACHINES=small)
+prints replayed 0 limits "${replayed[@]}" $mma $full
+prints replayed_json 0 limits "${replayed[@]}" FORMAT=json $mma
+prints replayed_errors 0 errors "${replayed[@]}" FORMAT=json $mma
+# Where no two instructions of a loop say the same, how often it runs is a guess.
+cp -r alone torn
+torn=sm_80/02_mma/d64_fp16_causal/64.json
+awk '{ while (sub(/\[6,192/, "[" 5 + 3 * ++n ",x192")); gsub(/,x/, ",") } 1' alone/$torn >torn/$torn
+prints limits_torn 0 limits COUNTED=torn MACHINES=small $mma
+prints limits_torn_json 0 limits COUNTED=torn MACHINES=small FORMAT=json $mma
+prints errors_torn 0 errors COUNTED=torn MACHINES=small $mma $full
 mkdir results
 cell() { # cell NAME SEQ CAUSAL MS: a time that was recorded of 1 x 4 heads
     echo "{\"stage\":2,\"name\":\"$1\",\"device\":\"NVIDIA A100-SXM4-80GB\",\"dtype\":\"fp16\"," \
@@ -246,6 +288,18 @@ cell() { # cell NAME SEQ CAUSAL MS: a time that was recorded of 1 x 4 heads
 } >results/one.jsonl
 cell 02_mma 8192 true 0.04 >results/two.jsonl
 cell 02_mma 64 true 7 >results/notes.txt
+# A time of the problem, after those of problems that differ in one thing each.
+mkdir others
+for other in name:03_other dtype:bf16 d:128 causal:false batch:2 heads:8 seq_q:2048; do
+    cell 02_mma 4096 true 7 |
+        sed -E "s/\"${other%:*}\":(\"?)[^,\"]*/\"${other%:*}\":\1${other#*:}/" |
+        sed -E '/"heads":8/s/"kv_heads":4/"kv_heads":8/; /"seq_q":2048/s/_kv":4096/_kv":2048/'
+done >others/a.jsonl
+cell 02_mma 4096 true 0.1 >others/b.jsonl
+prints limits_others 0 limits "${replayed[@]}" RESULTS=others B=1 H=4 $mma
+prints limits_others_json 0 limits "${replayed[@]}" RESULTS=others B=1 H=4 FORMAT=json $mma
+prints errors_others 0 errors "${replayed[@]}" RESULTS=others $mma $full
+prints errors_others_json 0 errors "${replayed[@]}" RESULTS=others FORMAT=json $mma
 limits+=(GPU=a100)
 alone=("${limits[@]}")
 limits+=(RESULTS=results B=1 H=4)
@@ -315,6 +369,16 @@ for value in 0 -1 x 1048577 3x; do
         says_that "$key must be a number from 1 to 1048576; not '$value'" 64 limits $key=$value $mma
     done
 done
+for value in 1 2147483647; do
+    says_that "LINE must be a line of $source that became instructions; not '$value'" 64 \
+        show LINE=$value $mma
+done
+for command in show count limits errors "diff $rows"; do
+    # shellcheck disable=SC2086 # words
+    says_that "missing.so: No such file or directory" 64 $command missing.so
+done
+says_that "missing.so: No such file or directory" 64 diff missing.so $rows
+prints show_instr 0 show INSTR=add PTX=0 CLEAN=0 $rows
 for value in 0 -1 x 2147483648 3x; do
     says_that "LINE must be the number of a line; not '$value'" 64 show LINE=$value $mma
 done
