@@ -16,7 +16,7 @@ static const char *after_string(const char *at) {
 /* The character behind a value. */
 static const char *after_value(const char *at) {
     int depth = 0;
-    if (!strchr("\"{[", *at)) return at + strcspn(at, ",]} \t\r\n");
+    if (!*at || !strchr("\"{[", *at)) return at + strcspn(at, ",]} \t\r\n");
     do {
         if (*at == '"') {
             at = after_string(at);

@@ -1,5 +1,5 @@
 /* The JSON reader. Catches: a key found in a string or in an inner object, an element missed behind
- * a nested one, a read beyond text that is cut off. */
+ * a nested one, text that is no JSON and is read on, a read beyond text that is cut off. */
 #include "limits/json.h"
 #include "test/tap.h"
 
@@ -18,6 +18,9 @@ static void test_members(void) {
     is_text(text, "a \"", "is cut");
     ok(json_string("\"a\\tb\\u0009c\\u003cd\\u00e9\"", text, sizeof text), "escapes");
     is_text(text, "a b c<d?", "of control characters, ASCII and others");
+    ok(json_string("\"\\u001f\\u0020\\u007E\\u007f\\n\\r\\/\\\\\"", text, sizeof text),
+       "more of them");
+    is_text(text, "  ~?  /\\", "at the ends of ASCII");
     ok(!json_string("\"a\\u00", text, sizeof text), "an escape that is cut off");
     ok(!json_member(object, "ke"), "a part of a key is none");
     ok(!json_member(object, "absent"), "an absent key");
@@ -25,6 +28,33 @@ static void test_members(void) {
     ok(!json_member("[1]", "key"), "an array has no keys");
     ok(!json_member(NULL, "key"), "nor has nothing");
     ok(!json_string("\"a\\\0b\"", text, sizeof text), "an escape at the end of the text");
+    ok(!json_string(NULL, text, sizeof text), "nothing is no string");
+    ok(json_string("\"ab\" ", text, 3), "a string that just has room");
+    is_text(text, "ab", "is whole");
+    ok(json_string("\"ab\"", text, 1), "where there is room for nothing");
+    is_text(text, "", "there is nothing");
+}
+
+/* Text that is no JSON, and what is behind the end of one that is cut off: both look as if they
+ * had the key. */
+static void test_wrong(void) {
+    ok(!json_member("{\"key\"=7}", "key"), "a key without a colon");
+    ok(!json_member("{\"a\":1;\"key\":7}", "key"), "members without a comma");
+    ok(!json_member("{\"a\":1 \"key\":7}", "key"), "or with nothing between them");
+    ok(!json_member("{x\"key\":7}", "key"), "a key behind something else");
+    ok(!json_member("{\"a\\\0\":1,\"key\":7}", "key"), "the end behind a backslash");
+    ok(!json_member("{\"a\":\0,\"key\":7}", "key"), "behind a colon");
+    ok(!json_member("{\"a\":\"\0\",\"key\":7}", "key"), "in a string");
+    ok(!json_member("{\"a\":[\0],\"key\":7}", "key"), "in an array");
+    ok(!json_member("{\"a\":1,\0\"key\":7}", "key"), "behind a comma");
+    ok(!json_member("{\"key\":\0 7}", "key"), "in the place of the value");
+    ok(!json_member("{\"key", "key") && !json_member("{\"key\"", "key"), "in the key");
+    ok(!json_next("1;2") && !json_next("[1]]") && !json_next("1,"), "the last of an array");
+    is_near(json_number(json_next("1 ,\t2")), 2, 0, "blanks around a comma");
+    is_near(json_number(json_next("[1,[2]],3")), 3, 0, "an array behind an array");
+    is_near(json_number(json_next("\"a]\",4")), 4, 0, "or behind a string");
+    is_near(json_number(json_member("{\"kez\":1,\"ley\":2,\"keyy\":3,\"key\":4}", "key")), 4, 0,
+            "keys that are alike");
 }
 
 static void test_elements(void) {
@@ -60,6 +90,7 @@ static void test_cut(void) {
 
 int main(void) {
     test_members();
+    test_wrong();
     test_elements();
     test_cut();
     return done_testing();
