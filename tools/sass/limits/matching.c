@@ -26,7 +26,7 @@ static void skip_line(Reader *reader) {
 }
 
 static void skip_blanks(Reader *reader) {
-    while (isspace((unsigned char)*reader->at) || strncmp(reader->at, "//", 2) == 0)
+    while (isspace((unsigned char)*reader->at) || *reader->at == '/')
         if (*reader->at == '/')
             skip_line(reader);
         else
@@ -69,17 +69,15 @@ static bool next_statement(Reader *reader, Statement *statement) {
     }
 }
 
-/* A reader in front of the body of a kernel, or one with at == NULL. */
-static Reader reader_of(const char *ptx, const char *symbol) {
-    Reader reader = {.at = ptx, .line = 1};
+/* What is before the first brace of a kernel, or NULL. */
+static const char *body_of(const char *ptx, const char *symbol) {
     const size_t length = strlen(symbol);
-    while (reader.at && (reader.at = strstr(reader.at, ".entry "))) {
-        reader.at += strlen(".entry ");
-        if (strncmp(reader.at, symbol, length) == 0 && strchr("( \t\r\n", reader.at[length])) break;
+    for (const char *at = ptx; (at = strstr(at, ".entry "));) {
+        at += strlen(".entry ");
+        if (strncmp(at, symbol, length) == 0 && strchr("( \t\r\n", at[length]))
+            return strstr(at, "\n{");
     }
-    if (reader.at) reader.at = strstr(reader.at, "\n{");
-    for (const char *at = ptx; reader.at && at < reader.at; at++) reader.line += *at == '\n';
-    return reader;
+    return NULL;
 }
 
 static void opcode_of(const Operation *operation, char opcode[OPCODE_SIZE]) {
@@ -97,11 +95,13 @@ static bool is_all(const Counted *launch, int found) {
 }
 
 bool matching_find(const char *ptx, const char *symbol, const Counted *launch, Matching *matching) {
-    Reader reader = reader_of(ptx, symbol);
+    const char *body = body_of(ptx, symbol);
+    Reader reader = {.at = ptx, .line = 1};
     Statement statement;
     int found = 0;
     *matching = (Matching){0};
-    if (!reader.at) return false;
+    if (!body) return false;
+    while (reader.at < body) step(&reader);
     for (const char *at = ptx; *at; at++) matching->lines += *at == '\n';
     matching->lines++;
     matching->operation = list_zeroed((size_t)matching->lines + 1, sizeof *matching->operation);

@@ -156,10 +156,11 @@ static double imbalance_of(const Demand *demand, const Growth *growth, const Sha
         cost[b] = fmax(0, a + b_keys * keys);
         sum += cost[b];
     }
-    const double end =
-        sum > 0 ? schedule_end(cost, tiles * heads, sms, demand->resident, alone) : 0;
+    double imbalance = 1;
+    if (sum > 0)
+        imbalance = schedule_end(cost, tiles * heads, sms, demand->resident, alone) * sms / sum;
     free(cost);
-    return sum > 0 ? end * sms / sum : 1;
+    return imbalance;
 }
 
 double model_cycles(const Model *model, int kernel, const Growth *growth, double alone,

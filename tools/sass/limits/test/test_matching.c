@@ -69,6 +69,7 @@ static void test_ends(void) {
     matches(".entry k()\n{\nadd;\nret;\n", "add ret", "none", "a body without an end");
     matches(".entry k()\n{\nadd;\nret", "add ret", "none", "or an instruction without one");
     matches(".entry k()\n{\n{add;\nret;\n}\n", "add ret", "none", "a brace too few");
+    matches(".entry k()\n{\nret; // end\0\n}\n", "ret", "none", "or a comment without one");
     matches(".entry k();\n", "exit", "none", "a kernel without a body");
     matches("", "exit", "none", "no PTX");
     matches(".func k()\n{\nret;\n}\n", "ret", "none", "a function is no kernel");

@@ -48,23 +48,35 @@ static void test_alone(void) {
     is_near(schedule_end(two, 2, 1, 3, 0.5), 8 + 18, 1e-9, "what is left at the end is slow");
 }
 
-static Residents h200(int threads, int registers, int shared_bytes) {
-    return (Residents){threads, registers, shared_bytes, 2048, 65536, 228 << 10, 32, 1024};
-}
-
+/* What a block needs and what there is, of which one thing alone decides. */
 static void test_residents(void) {
-    Residents r = h200(128, 32, 0);
-    is_int(schedule_residents(&r), 16, "as many as have threads");
-    r = h200(32, 16, 0);
-    is_int(schedule_residents(&r), 32, "as many as a multiprocessor takes");
-    r = h200(128, 207, 0);
-    is_int(schedule_residents(&r), 2, "as many as have registers, 8 at a time per thread");
-    r = h200(128, 168, 0);
-    is_int(schedule_residents(&r), 3, "168 registers: three");
-    r = h200(128, 32, 57 << 10);
-    is_int(schedule_residents(&r), 3, "as many as have shared memory, with the system's KiB");
-    r = h200(128, 32, 300 << 10);
-    is_int(schedule_residents(&r), 1, "at least one");
+    static const struct {
+        Residents needs;
+        int fit;
+        const char *what;
+    } rooms[] = {
+        {{128, 16, 0, 2048, 65536, 233472, 32, 1024}, 16, "threads"},
+        {{97, 16, 0, 2048, 65536, 233472, 32, 1024}, 16, "threads of whole warps"},
+        {{32, 16, 0, 320, 65536, 233472, 32, 1024}, 10, "one warp"},
+        {{32, 16, 0, 2048, 65536, 233472, 32, 1024}, 32, "places"},
+        {{0, 32, 0, 2048, 65536, 233472, 32, 1024}, 32, "places for blocks of nothing"},
+        {{128, 0, 0, 2048, 65536, 233472, 32, 1024}, 16, "threads without registers"},
+        {{128, 207, 0, 2048, 65536, 233472, 32, 1024}, 2, "registers"},
+        {{128, 168, 0, 2048, 65536, 233472, 32, 1024}, 3, "registers, 168"},
+        {{128, 161, 0, 2048, 64512, 233472, 32, 1024}, 3, "8 of them at a time per thread"},
+        {{128, 160, 0, 2048, 61440, 233472, 32, 1024}, 3, "all that there are"},
+        {{33, 8, 0, 2048, 5120, 233472, 32, 1024}, 10, "registers of whole warps"},
+        {{32, 1, 0, 2048, 2560, 233472, 32, 1024}, 10, "256 of a warp at least"},
+        {{128, 16, 57 << 10, 2048, 65536, 233472, 32, 1024}, 3, "shared memory and the system's"},
+        {{128, 16, 57 << 10, 2048, 65536, 233472, 32, 0}, 4, "shared memory alone"},
+        {{128, 16, 0, 2048, 65536, 10240, 32, 1024}, 10, "the system's alone"},
+        {{128, 16, 0, 2048, 65536, 0, 32, 0}, 16, "threads without shared memory"},
+        {{128, 16, 10, 2048, 65536, 25, 32, 0}, 2, "bytes"},
+        {{128, 16, 1, 2048, 65536, 15, 32, 0}, 15, "single bytes"},
+        {{128, 32, 300 << 10, 2048, 65536, 233472, 32, 1024}, 1, "at least one"},
+    };
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        is_int(schedule_residents(&rooms[i].needs), rooms[i].fit, rooms[i].what);
 }
 
 int main(void) {
