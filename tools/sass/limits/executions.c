@@ -23,8 +23,7 @@ static size_t base_length(const char *opcode) { return strcspn(opcode, "."); }
 
 static int compare_opcodes(const char *a, const char *b) {
     const size_t length = base_length(a), other = base_length(b);
-    const int order = strncmp(a, b, length < other ? length : other);
-    return order ? order : (int)length - (int)other;
+    return length != other ? (int)length - (int)other : strncmp(a, b, length);
 }
 
 static bool are_copies(const Voice *a, const Voice *b) {
@@ -34,7 +33,7 @@ static bool are_copies(const Voice *a, const Voice *b) {
 /* Copies of one instruction stand together, those in one block side by side. */
 static int compare_copies(const void *a, const void *b) {
     const Voice *x = a, *y = b;
-    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->line != y->line) return x->line - y->line;
     const int order = compare_opcodes(x->opcode, y->opcode);
     return order ? order : x->block - y->block;
 }
@@ -108,17 +107,17 @@ typedef struct Tally {
     int asked, agreed;
 } Tally;
 
-static void elect_blocks(Voice *voice, int voices, double *block, int *sure,
-                         const int *loop_of_block, Tally *tally) {
+static void elect_blocks(Voice *voice, int voices, const Flow *flow, const Graph *graph,
+                         double *block, int *sure, Tally *tally) {
     qsort(voice, (size_t)voices, sizeof *voice, compare_in_blocks);
     for (int i = 0, end; i < voices; i = end) {
         int deciding = 0, agreed;
         for (end = i; end < voices && voice[end].block == voice[i].block; end++)
             deciding += voice[end].decides;
         const int asked = deciding ? deciding : end - i;
-        block[voice[i].block] = vote(&voice[i], asked, deciding > 0, &agreed);
+        block[voice[i].block] = vote(&voice[i], asked, deciding, &agreed);
         sure[voice[i].block] = deciding ? agreed : 0;
-        const int loop = loop_of_block[voice[i].block];
+        const int loop = flow->loop_of[graph->block[voice[i].block].first];
         if (!deciding || loop < 0) continue;
         tally[loop].asked += asked;
         tally[loop].agreed += agreed;
@@ -147,11 +146,9 @@ Executions executions_of(const Kernel *kernel, const Counted *launch, const Matc
         share_out(&voice[i], end - i);
     }
     double *block = list_zeroed((size_t)graph.blocks, sizeof *block);
-    int *sure = list_zeroed((size_t)graph.blocks, sizeof *sure),
-        *loop_of = list_zeroed((size_t)graph.blocks, sizeof *loop_of);
+    int *sure = list_zeroed((size_t)graph.blocks, sizeof *sure);
     Tally *tally = list_zeroed((size_t)kernel->flow.loops, sizeof *tally);
-    for (int b = 0; b < graph.blocks; b++) loop_of[b] = kernel->flow.loop_of[graph.block[b].first];
-    if (voices) elect_blocks(voice, voices, block, sure, loop_of, tally);
+    if (voices) elect_blocks(voice, voices, &kernel->flow, &graph, block, sure, tally);
     Executions executions = {.of = list_zeroed((size_t)function->instructions, sizeof(double)),
                              .sure = list_zeroed((size_t)function->instructions, sizeof(int)),
                              .unmatched = worst_loop(tally, kernel->flow.loops)};
@@ -164,7 +161,6 @@ Executions executions_of(const Kernel *kernel, const Counted *launch, const Matc
     free(voice);
     free(block);
     free(sure);
-    free(loop_of);
     free(tally);
     graph_free(&graph);
     return executions;

@@ -52,9 +52,9 @@ double work_units(const Instruction *instruction, const Operation *operation,
 /* Bytes of shared memory that one warp's part of a wgmma m64nNk16 reads: B, N rows of 16 columns,
  * and A, 64 rows, unless it is in registers. */
 static double wgmma_bytes(const Instruction *instruction) {
-    int m = 0, n = 0;
+    int n;
     const char *shape = strchr(instruction->opcode, '.'), *operand = instruction->operands;
-    if (!shape || sscanf(shape, ".%dx%d", &m, &n) != 2) return 0;
+    if (!shape || sscanf(shape, ".%*dx%d", &n) != 1) return 0;
     const char *source = strchr(operand, ',');
     const bool in_shared = source && strncmp(source + 1 + strspn(source + 1, " "), "gdesc", 5) == 0;
     return (double)(n + (in_shared ? MMA_M : 0)) * ROW_BYTES / GROUP_WARPS;

@@ -101,7 +101,7 @@ static Executions executions;
 
 /* A kernel of these lines: "10 LDS.U16 R2, [R1]" is an instruction that was made from line 10 of
  * the PTX; labels stand alone. */
-static void run_code(const char *code) {
+static void run_counted(const char *code, const Counted *launch, const Matching *matching) {
     char text[4096];
     int used = snprintf(text, sizeof text, KERNEL("k"));
     for (; *code; code += strcspn(code, "\n") + 1) {
@@ -113,8 +113,10 @@ static void run_code(const char *code) {
                          (int)strcspn(code + skip, "\n"), code + skip);
     }
     module = sample_code(text);
-    executions = executions_of(&module.kernel[0], &run.launch[0], &lines);
+    executions = executions_of(&module.kernel[0], launch, matching);
 }
+
+static void run_code(const char *code) { run_counted(code, &run.launch[0], &lines); }
 
 static void free_code(void) {
     executions_free(&executions);
@@ -250,6 +252,146 @@ static void test_unmatched(void) {
     free_code();
 }
 
+/* ---- The same without PTX: line L has the count of `counts` number L - 1, if that is not 0 */
+
+enum { COUNTS = 40 };
+
+static void run_counts(const char *code, const double *counts, int count) {
+    Operation operation[COUNTS + 1] = {{.executions = 1e6}};
+    int of_line[COUNTS + 1] = {-1};
+    const Counted launch = {.operation = &operation[1], .operations = count};
+    const Matching matching = {.lines = count, .operation = of_line};
+    for (int i = 0; i < count; i++) {
+        operation[1 + i].executions = counts[i];
+        of_line[1 + i] = counts[i] > 0 ? i : -1;
+    }
+    run_counted(code, &launch, &matching);
+}
+
+/* Of each instruction: how often it runs, and how many of its block say so. */
+static void elects(const char *code, const double *counts, int count, const char *expected,
+                   const char *what) {
+    char got[300] = "";
+    run_counts(code, counts, count);
+    for (int i = 0; i < module.kernel[0].function->instructions; i++)
+        sprintf(got + strlen(got), "%s%g:%d", i ? " " : "", executions.of[i], executions.sure[i]);
+    is_text(got, expected, what);
+    free_code();
+    ok(!executions.of && !executions.sure && executions.unmatched == -1, "nothing is left");
+}
+
+#define COUNTED(...) (const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double)
+#define OUT "9 @P0 BRA `(.L_x_1)\n"
+#define END ".L_x_1:\n9 EXIT\n"
+
+static void test_copies(void) {
+    elects("1 LDS R2, [R1]\n" OUT "1 LDS R2, [R1]\n1 LDS R2, [R1]\n" OUT
+           "1 LDS R2, [R1]\n1 LDS R2, [R1]\n" OUT "1 LDS R2, [R1]\n2 STS [R1], R2\n" END,
+           COUNTED(12, 5), "0:1 0:1 3:2 3:2 3:2 3:2 3:2 3:2 5:1 5:1 0:0",
+           "the two blocks with most copies share the count");
+    elects("1 LDS R2, [R1]\n1 LDS R2, [R1]\n" OUT "1 LDS R2, [R1]\n" OUT
+           "1 LDS R2, [R1]\n1 LDS R2, [R1]\n1 LDS R2, [R1]\n" END,
+           COUNTED(12), "0:2 0:2 0:2 0:1 0:1 4:3 4:3 4:3 0:0", "or the one that has most");
+    elects("1 LDS.U16 R2, [R1]\n1 LDS.128 R2, [R1]\n1 LDSM R2, [R1]\n1 LDSM R2, [R1]\n" END,
+           COUNTED(12), "6:4 6:4 6:4 6:4 0:0", "copies have one opcode before its first point");
+    elects("1 LDS R2, [R1]\n1 STS [R1], R2\n1 LDS R2, [R1]\n2 LDS R2, [R1]\n" END, COUNTED(12, 6),
+           "6:3 6:3 6:3 6:3 0:0", "and one line");
+    elects("2 STS [R1], R2\n1 LDS R2, [R1]\n3 FADD R1, R2, R3\n" OUT
+           "3 FADD R1, R2, R3\n1 LDS R2, [R1]\n2 STS [R1], R2\n1 LDS R2, [R1]\n" OUT
+           "2 STS [R1], R2\n1 LDS R2, [R1]\n3 FADD R1, R2, R3\n" END,
+           COUNTED(8, 9, 9), "3:2 3:2 3:2 3:2 4:2 4:2 4:2 4:2 4:2 3:2 3:2 3:2 0:0",
+           "blocks whose instructions come in another order");
+}
+
+static void test_votes(void) {
+    elects("1 LDS R2, [R1]\n2 LDS R2, [R1]\n3 LDS R2, [R1]\n4 LDS R2, [R1]\n" END,
+           COUNTED(100.09, 700, 100, 500), "100.09:2 100.09:2 100.09:2 100.09:2 0:0",
+           "a thousandth more is the same");
+    elects("1 LDS R2, [R1]\n2 LDS R2, [R1]\n3 LDS R2, [R1]\n" END, COUNTED(100.2, 700, 100),
+           "700:1 700:1 700:1 0:0", "two thousandths are not");
+    elects("1 MOV R1, R2\n2 MOV R1, R2\n" END, COUNTED(7, 3), "3:0 3:0 0:0",
+           "of moves the smaller count, and nothing is sure");
+    elects("1 MOV R1, R2\n2 MOV R1, R2\n3 MOV R1, R2\n" END, COUNTED(7, 3, 7), "7:0 7:0 7:0 0:0",
+           "but the one that most have");
+    elects("1 MOV R1, R2\n2 MOV R1, R2\n3 LDS R2, [R1]\n2 S2R R1, SR_TID.X\n" END, COUNTED(7, 3, 5),
+           "5:1 5:1 5:1 5:1 0:0", "a single load decides");
+    static const char *const deciding[] = {"HMMA.16816.F32 R4, R2, R3, R4",
+                                           "FFMA R1, R2, R3, R4",
+                                           "SHFL.BFLY PT, R2, R4",
+                                           "LDS R2, [R1]",
+                                           "LDG.E R2, [R4.64]",
+                                           "BAR.SYNC 0x0",
+                                           "LDGSTS.E [R1], [R2.64]"};
+    for (size_t i = 0; i < sizeof deciding / sizeof *deciding; i++) {
+        char code[100];
+        snprintf(code, sizeof code, "1 MOV R1, R2\n2 %s\n" END, deciding[i]);
+        elects(code, COUNTED(3, 7), "7:1 7:1 0:0", deciding[i]);
+    }
+    elects("1 LDS R2, [R1]\n2 LDS R2, [R1]\n5 LDS R2, [R1]\n1 @!PT LDS RZ, [RZ]\n"
+           "4 LDS R2, [R1]\n9 LDS R2, [R1]\n" END,
+           COUNTED(6, 0, 0, 3, 3), "3:2 3:2 3:2 3:2 3:2 3:2 0:0",
+           "the last line has a count, and others have none");
+    elects("1 LDS R2, [R1]\n1 EXIT\n.L_x_1:\n1 BRA `(.L_x_1)\n1 NOP\n", COUNTED(6),
+           "6:1 6:1 0:0 0:0", "what fills up the last line never runs");
+    elects("9 MOV R1, R2\n" END, COUNTED(6), "0:0 0:0", "nothing was counted");
+}
+
+/* ---- Loops of so many loads, of which so many have the same count */
+
+typedef struct Loads {
+    int all, same;
+} Loads;
+
+static void names_loop(Loads first, Loads second, int expected, const char *what) {
+    const Loads loops[] = {first, second};
+    double counts[COUNTS];
+    int line = 0;
+    char code[2000] = "";
+    for (int l = 0; l < 2; l++) {
+        sprintf(code + strlen(code), ".L_x_%d:\n", l + 5);
+        for (int i = 0; i < loops[l].all; i++) {
+            counts[line++] = i < loops[l].same ? 50 : 100 * (i + 1);
+            sprintf(code + strlen(code), "%d LDS R2, [R1]\n", line);
+        }
+        sprintf(code + strlen(code), "99 @P0 BRA `(.L_x_%d)\n", l + 5);
+    }
+    strcat(code, "99 EXIT\n");
+    run_counts(code, counts, line);
+    is_int(executions.unmatched, expected, what);
+    free_code();
+}
+
+static void test_loops(void) {
+    names_loop((Loads){8, 4}, (Loads){1, 1}, -1, "half of a loop agrees");
+    names_loop((Loads){8, 3}, (Loads){1, 1}, 0, "less than half");
+    names_loop((Loads){9, 4}, (Loads){1, 1}, 0, "nearly half");
+    names_loop((Loads){7, 1}, (Loads){1, 1}, -1, "too few to tell");
+    names_loop((Loads){1, 1}, (Loads){8, 1}, 1, "the second loop");
+    names_loop((Loads){8, 3}, (Loads){9, 3}, 1, "the one of which less agrees");
+    names_loop((Loads){9, 3}, (Loads){8, 3}, 0, "whichever comes first");
+    names_loop((Loads){8, 3}, (Loads){16, 5}, 1, "as a part of all");
+    names_loop((Loads){16, 5}, (Loads){8, 3}, 0, "of either loop");
+    names_loop((Loads){8, 3}, (Loads){16, 6}, 0, "of two that agree as much the first");
+    static const double counts[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    run_counts("1 LDS R2, [R1]\n2 LDS R2, [R1]\n3 LDS R2, [R1]\n4 LDS R2, [R1]\n"
+               "5 LDS R2, [R1]\n6 LDS R2, [R1]\n7 LDS R2, [R1]\n8 LDS R2, [R1]\n9 EXIT\n",
+               counts, 8);
+    is_int(executions.unmatched, -1, "what is in no loop");
+    free_code();
+    run_counts(".L_x_0:\n1 MOV R1, R2\n2 MOV R1, R2\n3 MOV R1, R2\n4 MOV R1, R2\n"
+               "5 MOV R1, R2\n6 MOV R1, R2\n7 MOV R1, R2\n8 MOV R1, R2\n"
+               "9 @P0 BRA `(.L_x_0)\n9 EXIT\n",
+               counts, 8);
+    is_int(executions.unmatched, -1, "or does not decide");
+    free_code();
+    run_counts(".L_x_0:\n1 LDS R2, [R1]\n2 LDS R2, [R1]\n3 LDS R2, [R1]\n4 LDS R2, [R1]\n"
+               "9 @P1 BRA `(.L_x_1)\n5 LDS R2, [R1]\n6 LDS R2, [R1]\n7 LDS R2, [R1]\n"
+               "8 LDS R2, [R1]\n.L_x_1:\n9 @P0 BRA `(.L_x_0)\n9 EXIT\n",
+               counts, 8);
+    is_int(executions.unmatched, 0, "a loop of several blocks");
+    free_code();
+}
+
 int main(void) {
     if (!ok(read_run(record), "the record is read")) return done_testing();
     if (!ok(matching_find(ptx, "k", &run.launch[0], &lines), "and matched with its PTX"))
@@ -262,6 +404,9 @@ int main(void) {
     test_work();
     test_wgmma();
     test_unmatched();
+    test_copies();
+    test_votes();
+    test_loops();
     matching_free(&lines);
     counted_free(&run);
     return done_testing();

@@ -80,6 +80,21 @@ static void test_order(const char *path) {
     recorded_free(&cells);
 }
 
+/* A line that says no more than what it must. */
+static void test_less(const char *path) {
+    FILE *out = fopen(path, "w");
+    Cells cells = {0};
+    Error error;
+    fprintf(out, "{\"stage\":3,\"ms_median\":-1,\"device\":\"Card\",%s}", timed);
+    fclose(out);
+    ok(recorded_read(path, "Card", &cells, &error), "a line that says little");
+    is_int(cells.cells, 1, "is a cell");
+    ok(!cells.cell[0].causal && cells.cell[0].d == 0 && !*cells.cell[0].stage, "of nothing");
+    recorded_free(&cells);
+    recorded_sort(&cells);
+    is_int(cells.cells, 0, "none can be sorted");
+}
+
 int main(void) {
     char path[] = "/tmp/recorded.XXXXXX";
     const int file = mkstemp(path);
@@ -97,6 +112,8 @@ int main(void) {
     is_near(cells.cell[1].ms, 1.5, 0, "the least time of one that was recorded three times");
     is_int(cells.cell[1].length, 512, "its length");
     recorded_free(&cells);
+    ok(!cells.cell && cells.cells == 0, "nothing is left");
+    test_less(path);
     test_order(path);
     unlink(path);
     ok(!recorded_read(path, "Card", &cells, &error), "a file that is not there");

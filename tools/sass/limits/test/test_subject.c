@@ -78,6 +78,7 @@ static Error error;
 
 static bool open_subject(const char *file, const char *gpu, const char *machines) {
     put(file, "text");
+    memset(&subject, 1, sizeof subject);
     const bool opened = subject_open(file, gpu, machines, "counted", &subject, &error);
     if (!opened) printf("# %s\n", error.text);
     return opened;

@@ -63,7 +63,7 @@ static void test_pipes(void) {
 }
 
 static void test_memory(void) {
-    Counted shape = {.lines_of = {[4] = 2.5, [32] = 7}};
+    const Counted shape = {.lines_of = {[4] = 2.5, [32] = 7}, .read_bytes = 3};
     Operation load = {"\"ld.shared\"", "\"shared load\"", 40, 40, 120, 0, 0};
     asks("LDS R1, [R2]", NULL, NULL, "issue 10, shared 10");
     asks("LDS R1, [R2]", &load, NULL, "issue 10, shared 30");
