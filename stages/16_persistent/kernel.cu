@@ -37,12 +37,13 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
-constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
-
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 // Whether P_ij stays in fp32 until the next Q K^T is under way: d64 lacks the registers.
 constexpr bool KEEP_P = D == 128;
+// The largest sum of the P_ij of a row that a thread checks at once; and what is scaled if it is
+// above: infinite P_ij cannot be, and fp16 numbers end at 2^16.
+constexpr float LIMIT = KEEP_P && !ELEMENT_BF16 ? 0x1p15f : 0x1p10f;
+constexpr float SCALABLE = KEEP_P ? 0x1p125f : 0x1p15f;
 constexpr int DEPTH = D == 128 ? 2 : 4; // buffers of K and of V
 constexpr int TILES = 4;                // pieces of work known to the block
 constexpr int FEW = 3;                  // key tiles, see near_end
@@ -321,8 +322,10 @@ static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
 
 #if ELEMENT_BF16
 #define TYPES "f32.bf16.bf16"
+#define PAIR "bf16x2"
 #else
 #define TYPES "f32.f16.f16"
+#define PAIR "f16x2"
 #endif
 #define F4(c, n) "+f"((c)[n][0]), "+f"((c)[n][1]), "+f"((c)[n][2]), "+f"((c)[n][3])
 #define F16(c, n) F4(c, n), F4(c, n + 1), F4(c, n + 2), F4(c, n + 3)
@@ -479,6 +482,15 @@ template <int N> static __device__ void rescale(float (&O_i)[N][4], const Rows &
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
+// P_ij likewise, packed: exactly, if scale_i is a power of two.
+static __device__ void rescale(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
+    for (int k = 0; k < BC / 16; k++)
+        for (int e = 0; e < 4; e++)
+            asm("mul." PAIR " %0, %0, %1;"
+                : "+r"(packed_P[k][e])
+                : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
+}
+
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 5 of
 // 66 MUFU.EX2 of stage 15 stay before it, with this store 32. It never happens: no sum is negative.
 static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
@@ -493,9 +505,19 @@ static __device__ bool unseen(const Rows &rows) {
     return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -CUDART_MAX_NORMAL_F);
 }
 
-// Whether a P_ij of the warp is too large to be scaled: infinite, or scale_i would be denormal.
+// Whether a P_ij of the warp is too large to be scaled.
 static __device__ bool too_large(const float (&sum)[2]) {
-    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > 0x1p125f);
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > SCALABLE);
+}
+
+// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
+static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
+    for (int h = 0; h < 2; h++) {
+        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
+        rows.scale_i[h] = exp2_approx(-more);
+        rows.cm_i[h] += more;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
 }
 
 // A shuffle tells ptxas that all lanes have the same value.
@@ -752,16 +774,23 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         const bool end = j == begin; // of the query tile: S_ij is next that of the next one
         if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not three
             if (outgrown(sum)) {
-                update_maxima(rows, S_ij, c, 0, BC);
+                const bool again = too_large(sum);
+                if (KEEP_P || again)
+                    update_maxima(rows, S_ij, c, 0, BC);
+                else
+                    raise_maxima(rows, sum);
                 rescale(O_i, rows);
-                if (KEEP_P && !too_large(sum)) {
-                    rescale(P_ij, rows);
-                    for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
-                } else {
+                if (again) {
                     sum[0] = sum[1] = 0;
                     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+                    if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
+                } else {
+                    for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
+                    if (KEEP_P)
+                        rescale(P_ij, rows);
+                    else
+                        rescale(packed_P, rows);
                 }
-                if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
             }
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
