@@ -252,9 +252,9 @@ run attention grid "${cell[@]}" INIT=nan 01_none
 exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
 for variant in 0 1; do
     run attention grid GRID=small D=128 DTYPE=fp16 CAUSAL=$variant FORMAT=json 01_none
-    peaked=(6 1000000)
-    for input in sink:12 sink:89 "peaked:${peaked[variant]}" local:20 recency:20 \
-        primacy:20 primacy:100; do
+    sink=(12 9) peaked=(6 1000000) primacy=(20 12)
+    for input in "sink:${sink[variant]}" sink:89 "peaked:${peaked[variant]}" local:20 recency:20 \
+        "primacy:${primacy[variant]}" primacy:100; do
         grep '"seq_kv":\(129\|194\),' "$work/out" |
             grep -q "\"init\":\"${input%:*}\",\"strength\":${input#*:},"
         verdict $? "CAUSAL=$variant: the grid has ${input/:/ } over several tiles"
