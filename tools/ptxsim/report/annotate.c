@@ -1,5 +1,6 @@
 #include "report/annotate.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -9,11 +10,10 @@
 
 static const char *const HEADING = " share warp instr. active      sectors   wavefronts   line\n";
 enum {
-    GUTTER = 50,      /* columns before the mark and the line number */
-    SOURCE = 58,      /* columns before the source */
-    NOTE = 7,         /* columns before a note: it begins under the numbers that it explains */
-    NARROWEST = 80,   /* a terminal that is narrower wraps lines */
-    UNLIMITED = 4096, /* columns where the output is no terminal */
+    GUTTER = 50,    /* columns before the mark and the line number */
+    SOURCE = 58,    /* columns before the source */
+    NOTE = 7,       /* columns before a note: it begins under the numbers that it explains */
+    NARROWEST = 80, /* a terminal that is narrower wraps lines */
 };
 
 /* What the terminal can do; no colours and no limit where the output is none. */
@@ -23,8 +23,9 @@ typedef struct Terminal {
 } Terminal;
 
 static int columns_of(FILE *out) {
-    struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return UNLIMITED;
+    struct winsize size = {0};
+    ioctl(fileno(out), TIOCGWINSZ, &size); /* leaves it if the output is no terminal */
+    if (size.ws_col == 0) return INT_MAX;
     return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
 }
 

@@ -73,8 +73,7 @@ static Ranges find_rounds(const WarpRecord *warp, const Loop *loop) {
         const Run *run = &warp->run.at[i];
         const bool inside = run->first >= loop->first && run->first <= loop->last;
         if (!inside) leave(&rounds, &cut);
-        if (i && run->first == loop->first && last_of(run - 1) >= loop->first &&
-            last_of(run - 1) <= loop->last) {
+        if (i && run->first == loop->first && last_of(run - 1) >= loop->first) {
             rounds.returns++;
             if (rounds.returns == 2) rounds.second = step;
             rounds.last = step;
@@ -168,7 +167,6 @@ static void cut_phases(Phase *phase, int count, const Ranges cut[]) {
 }
 
 static void cut_fault(RecordedFault *fault, const Ranges cut[]) {
-    if (!fault->happened) return;
     if (fault->warp >= 0) fault->step = moved(&cut[fault->warp], fault->step);
     if (!fault->race) return;
     fault->earlier_step = kept(&cut[fault->sides.earlier.warp], fault->earlier_step);
@@ -216,7 +214,7 @@ static int by_beginning(const void *a, const void *b) {
 static Span *busy_spans(const Record *record, int *count) {
     int runs = 0, left = 0;
     for (int w = 0; w < record->warps; w++) runs += record->warp[w].run.count;
-    Span *span = malloc((size_t)(runs + 1) * sizeof *span);
+    Span *span = malloc((size_t)runs * sizeof *span);
     if (!span) abort();
     for (int w = 0, i = 0; w < record->warps; w++)
         for (int r = 0; r < record->warp[w].run.count; r++) {

@@ -53,7 +53,7 @@ static void say_place(Block *block, const Op *op, const char *indent) {
         say(block, "%sat %s:%d", indent, file_of(ptx, l), l->line);
     else
         say(block, "%sat an unknown line (build with nvcc -lineinfo)", indent);
-    if (inner && inner != l && file_of(ptx, inner))
+    if (inner != l && file_of(ptx, inner))
         say(block, ", which calls %s:%d", base_name(file_of(ptx, inner)), inner->line);
     say(block, "\n");
     if (l && read_line(file_of(ptx, l), l->line, line, sizeof line))
@@ -64,7 +64,7 @@ static void say_place(Block *block, const Op *op, const char *indent) {
 
 static void say_thread(Block *block, const Warp *warp, int lane) {
     const uint32_t *size = block->threads;
-    const uint32_t thread = (uint32_t)(warp->index * LANES + (lane > 0 ? lane : 0));
+    const uint32_t thread = (uint32_t)(warp->index * LANES + lane);
     say(block, "  in kernel %s, block (%u, %u, %u), warp %d", block->kernel->name, block->index[0],
         block->index[1], block->index[2], warp->index);
     if (lane >= 0)
@@ -117,12 +117,11 @@ static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
         snprintf(text, size, "which holds no mbarrier any more");
         return;
     }
-    const int at = snprintf(text, size, "parity %u; in its phase %u %u of %u arrivals",
-                            warp->wait_parity, state.odd, state.pending, state.expected);
-    snprintf(text + at, size - (size_t)at,
-             state.tx < 0 ? " are missing, and %d bytes came that nobody expects"
-                          : " and %d bytes are missing",
-             abs(state.tx));
+    snprintf(text, size,
+             state.tx < 0 ? "parity %u; in its phase %u %u of %u arrivals are missing, and %d "
+                            "bytes came that nobody expects"
+                          : "parity %u; in its phase %u %u of %u arrivals and %d bytes are missing",
+             warp->wait_parity, state.odd, state.pending, state.expected, abs(state.tx));
 }
 
 /* What a warp does, without its number. */

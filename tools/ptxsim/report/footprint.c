@@ -35,13 +35,11 @@ static int ascending(const void *a, const void *b) {
 }
 
 static void place_global(Footprint *f) {
-    unsigned distinct = 0;
-    for (unsigned l = 0; l < LANES; l++)
-        if (f->key.mask >> l & 1) f->sector[distinct++] = sector_of(f, l);
-    qsort(f->sector, distinct, sizeof *f->sector, ascending);
-    unsigned kept = 0;
-    for (unsigned i = 0; i < distinct; i++)
-        if (i == 0 || f->sector[i] != f->sector[kept - 1]) f->sector[kept++] = f->sector[i];
+    for (unsigned l = 0; l < LANES; l++) f->sector[l] = sector_of(f, l); /* off: the base's */
+    qsort(f->sector, LANES, sizeof *f->sector, ascending);
+    unsigned kept = 1;
+    for (unsigned i = 1; i < LANES; i++)
+        if (f->sector[i] != f->sector[kept - 1]) f->sector[kept++] = f->sector[i];
     for (unsigned l = 0; l < LANES; l++) {
         if (!(f->key.mask >> l & 1)) continue;
         const int64_t mine = sector_of(f, l);

@@ -93,7 +93,7 @@ void record_end(Record *record, const Block *block) {
             .second_ideal_units = after->second_ideal_units - before->second_ideal_units,
         };
     }
-    if (record->fault.happened) record->fault.text = strdup(block->report);
+    record->fault.text = strdup(block->report);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -137,7 +137,6 @@ static FootprintKey new_key(FootprintSpace space, uint32_t mask, unsigned bytes)
     key.space = space;
     key.mask = mask;
     key.bytes = bytes;
-    key.tensor = -1;
     return key;
 }
 
@@ -380,14 +379,11 @@ void observe_mbarrier_complete(Record *record, uint32_t mbarrier) {
 
 /* The phase that was waited for is the one before the one in progress. */
 void observe_mbarrier_acquire(Record *record, const Warp *warp, uint32_t mbarrier) {
-    const Phase *current = current_phase(record, mbarrier);
-    for (int i = 0; current && i < record->phase.count; i++) {
-        Phase *phase = &record->phase.at[i];
-        if (phase->where == mbarrier && phase->number + 1 == current->number) {
-            release(record, phase, warp->index);
-            break;
-        }
-    }
+    Phase *phase = current_phase(record, mbarrier);
+    if (!phase || phase->number == 0) return;
+    do phase--;
+    while (phase->where != mbarrier);
+    release(record, phase, warp->index);
 }
 
 /* ---- Faults ---------------------------------------------------------------------------------- */

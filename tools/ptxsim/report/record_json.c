@@ -107,17 +107,18 @@ static void put_counters(const char *name, const InstructionCount count[], int o
     fputs("],\n", out);
 }
 
-/* The last name of a mangled one, _ZZ9flash_fwdE2sK being sK; else the name itself. */
-static Text last_name(Text mangled) {
-    for (int length = mangled.length - 1; length > 0; length--) {
-        const char *name = mangled.at + mangled.length - length;
-        char digits[16];
-        const int count = snprintf(digits, sizeof digits, "%d", length);
-        const bool fits =
-            count < mangled.length - length && memcmp(name - count, digits, (size_t)count) == 0;
-        if (fits && !(name[0] >= '0' && name[0] <= '9')) return (Text){name, length};
+/* The last name of a mangled one, _ZZ9flash_fwdE2sK being sK: the rest behind a
+ * number that says how long it is; else the name itself. */
+static Text last_name(Text name) {
+    if (strncmp(name.at, "_Z", 2) != 0) return name;
+    unsigned length = 0;
+    for (int i = 2; i < name.length; i++) {
+        const unsigned left = (unsigned)(name.length - i);
+        const bool digit = name.at[i] >= '0' && name.at[i] <= '9';
+        if (!digit && length == left) return (Text){name.at + i, (int)left};
+        length = digit ? 10 * length + (unsigned)(name.at[i] - '0') : 0;
     }
-    return mangled;
+    return name;
 }
 
 static void put_variables(const Record *record, FILE *out) {

@@ -1,5 +1,6 @@
 #include "report/recorder.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static bool choose_block(const Kernel *kernel, uint64_t blocks, uint64_t *index)
     }
     char *end;
     *index = strtoull(wanted, &end, 10);
-    if (*end == 0 && *wanted != '-' && *index < blocks) return true;
+    if (isdigit((unsigned char)*wanted) && *end == 0 && *index < blocks) return true;
     fprintf(stderr, "ptxsim: SIM_BLOCK=%s: kernel %s has blocks 0 to %llu\n", wanted, kernel->name,
             (unsigned long long)blocks - 1);
     return false;

@@ -27,6 +27,52 @@ static Record *begin(void) {
     return record;
 }
 
+/* What a block has counted before it begins is taken off; a second block begins with nothing but
+ * the shapes. */
+static void test_beginning(void) {
+    static const uint32_t grid[] = {2, 3, 4}, shape[] = {5, 6, 7};
+    InstructionCount count[] = {{9, 8, 7, 6, 5, 4, 3, 2}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    const InstructionCount more[] = {{19, 28, 37, 46, 55, 64, 73, 82}, {1, 2, 3, 4, 5, 6, 7, 8}},
+                           grown[] = {{10, 20, 30, 40, 50, 60, 70, 80}, {0, 1, 2, 3, 4, 5, 6, 7}};
+    kernel.function = &function;
+    kernel.ops = 2;
+    block.count = count;
+    block.shared_bytes = 100;
+    memcpy(block.index, (uint32_t[]){1, 2, 3}, sizeof block.index);
+    settings.late = true;
+    Record *record = record_new(&kernel, 12, grid, shape);
+    for (int round = 0; round < 2; round++) {
+        memcpy(count, (InstructionCount[]){{9, 8, 7, 6, 5, 4, 3, 2}, {1, 1, 1, 1, 1, 1, 1, 1}},
+               sizeof count);
+        record_begin(record, &block);
+        ok(record->kernel == &kernel && record->index == 12 && record->late &&
+               record->shared_bytes == 100 && record->warps == WARPS &&
+               memcmp(record->grid, grid, sizeof grid) == 0 &&
+               memcmp(record->threads, shape, sizeof shape) == 0,
+           "a record knows its kernel, block and shapes");
+        ok(!record->flight.count && !record->transfer.count && !record->product.count &&
+               !record->layout.count && !record->phase.count && !record->barrier.count &&
+               !record->tensor.count && !record->variable.count && !record->footprints.count &&
+               !record->fault.happened && !record->cut && !record->warp[1].steps,
+           "and nothing else");
+        ok(record->warp[0].open[0] == -1 && record->warp[WARPS - 1].open[QUEUES - 1] == -1,
+           "all groups are empty");
+        LIST_ADD(record->flight), LIST_ADD(record->transfer), LIST_ADD(record->product);
+        LIST_ADD(record->phase), LIST_ADD(record->barrier), LIST_ADD(record->tensor);
+        LIST_ADD(record->variable), record->cut = 1, record->warp[1].steps = 1;
+        record->fault.happened = true;
+        memcpy(count, more, sizeof more);
+        strcpy(block.report, "so");
+        record_end(record, &block);
+        ok(memcmp(record->count, grown, sizeof grown) == 0, "counters are of this block");
+        ok(memcmp(record->block, block.index, sizeof record->block) == 0, "and it has a place");
+        is_text(record->fault.text, "so", "what a fault says is kept");
+    }
+    record_free(record);
+    record_free(NULL);
+    kernel.ops = 0;
+}
+
 /* Warp `w` executes number `index`, an operation of that class. */
 static void step(Record *record, int w, int index, InstructionClass class) {
     static Op op[100];
@@ -170,8 +216,15 @@ static void test_groups(void) {
     ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 0, NO_STEP, NO_STEP}), "the other warp goes on");
     copy(record, 1);
     ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 1, NO_STEP, NO_STEP}), "with its own flight");
+    wait(record, 1, 0);
+    copy(record, 1);
+    ok(record->flight.count == 5 && is_flight(record, 1, (int64_t[]){1, 0, 0, 3, NO_STEP, NO_STEP}),
+       "a wait for what is closed leaves it open");
+    wait(record, 1, -1);
+    ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 3, NO_STEP, 4}), "all ends the first group, too");
+    copy(record, 1), commit(record, 1);
     observe_wait(record, &warps[1], RACE_BULK, -1);
-    ok(is_flight(record, 1, (int64_t[]){1, 0, 0, 1, NO_STEP, NO_STEP}), "of its own kind");
+    ok(is_flight(record, 5, (int64_t[]){1, 0, 5, 5, 6, NO_STEP}), "each has its own kind");
     record_free(record);
 }
 
@@ -313,6 +366,17 @@ static void test_barriers(void) {
        "its second use is a new one");
     ok(use[1].number == 0 && use[1].arrival.count == 2, "the first of the other one goes on");
     is_int((long long)use[2].time, 1, "which begins with who arrives there");
+    observe_barrier_release(record, 3, 2);
+    step(record, 1, 1, CLASS_OTHER);
+    observe_barrier_arrive(record, &warps[1], 4);
+    use = record->barrier.at;
+    ok(record->barrier.count == 3 && use[1].arrival.count == 3 && !use[1].complete &&
+           is_arrival(&use[1].arrival.at[2], 1, 1, 32),
+       "one that is open stays so behind another one that is over");
+    observe_barrier_release(record, 4, 2);
+    ok(record->barrier.at[1].complete && record->barrier.at[1].wait.count == 1 &&
+           record->barrier.at[2].wait.count == 1,
+       "each ends for itself");
     record_free(record);
 }
 
@@ -362,6 +426,36 @@ static void test_mbarriers(void) {
     record_free(record);
 }
 
+/* An mbarrier that is initialised once more, where another one is. */
+static void test_second_life(void) {
+    Record *record = begin();
+    step(record, 0, 0, CLASS_OTHER);
+    for (int life = 0; life < 2; life++) {
+        observe_mbarrier_init(record, &warps[0], 1024, 1);
+        observe_mbarrier_acquire(record, &warps[0], 1024);
+        for (int i = 0; i < 2; i++) {
+            observe_mbarrier_init(record, &warps[0], 1032, 1);
+            observe_mbarrier_complete(record, 1024);
+        }
+    }
+    const Phase *phase = record->phase.at;
+    int waits = 0;
+    for (int i = 0; i < record->phase.count; i++) waits += phase[i].wait.count;
+    is_int(waits, 0, "its first phase waits for none of its first life");
+    observe_mbarrier_acquire(record, &warps[0], 1024);
+    ok(record->phase.count == 10 && phase[7].where == 1024 && phase[7].number == 1 &&
+           phase[7].wait.count == 1 && phase[2].wait.count == 0,
+       "a phase is the last of its number");
+    step(record, 0, 1, CLASS_OTHER);
+    observe_mbarrier_arrive(record, &warps[0], 1024, 1);
+    step(record, 0, 2, CLASS_OTHER);
+    observe_mbarrier_arrive(record, &warps[0], 1024, 1);
+    ok(phase[9].arrival.count == 2 && is_arrival(&phase[9].arrival.at[0], 0, 1, 1) &&
+           is_arrival(&phase[9].arrival.at[1], 0, 2, 1),
+       "a warp that arrives in two steps does so twice");
+    record_free(record);
+}
+
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
 static void test_faults(void) {
@@ -389,6 +483,7 @@ static void test_faults(void) {
 }
 
 int main(void) {
+    test_beginning();
     test_steps();
     test_requests();
     test_groups();
@@ -397,6 +492,7 @@ int main(void) {
     test_products();
     test_barriers();
     test_mbarriers();
+    test_second_life();
     test_faults();
     return done_testing();
 }
