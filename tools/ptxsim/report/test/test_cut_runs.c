@@ -43,6 +43,8 @@ static void release(Record *record) {
     for (int i = 0; i < record->phase.count; i++) {
         free(record->phase.at[i].arrival.at);
         free(record->phase.at[i].wait.at);
+        free(record->barrier.at[i].arrival.at);
+        free(record->barrier.at[i].wait.at);
     }
     free(record->warp);
     free(record->flight.at);
@@ -107,6 +109,15 @@ static const Case cases[] = {
     {"loops that end in several places are one", "0+4 2+3 2+2 2+3 2+2 2+2 5+1", 1,
      "0+4 2+3 2+2 5+1", 7},
     {"also if the longest comes first", "0+5 2+2 2+2 2+3 2+2 5+1", 1, "0+5 2+2 2+2 5+1", 5},
+    {"a loop whose first round is longer", "0+5 2+2 2+2 2+2 4+1", 1, "0+5 2+2 2+2 4+1", 2},
+    {"rounds whose last run is the loop's last instruction", "0+5 2+2 4+1 2+2 4+1 2+2 4+1 5+1", 1,
+     "0+5 2+2 4+1 2+2 4+1 5+1", 3},
+    {"the outer loop first, which is found first",
+     "50+10 50+6 54+2 54+2 54+2 56+4 50+6 54+2 54+2 54+2 56+4 50+6 54+2 54+2 54+2 56+4 60+1", 43,
+     "50+10 50+6 54+2 54+2 54+2 56+4 50+6 54+2 54+2 54+2 56+4 60+1", 16},
+    {"or last",
+     "50+6 54+2 54+2 54+2 56+4 50+6 54+2 54+2 54+2 56+4 50+6 54+2 54+2 54+2 56+4 50+10 60+1", 43,
+     "50+6 54+2 54+2 54+2 56+4 50+6 54+2 54+2 54+2 56+4 50+10 60+1", 16},
     {"each warp has its rounds", "0+4 2+2 2+2 2+2 2+2 4+1 | 0+4 2+2 2+2 2+2 4+1 | 0+4 4+1", 1,
      "0+4 2+2 ~2 2+2 4+1 | 0+4 2+2 2+2 4+1 | 0+4 4+1", 6},
     {"a warp shows a loop for all", "0+4 2+2 2+2 2+2 | 0+4 2+2 2+2 2+2", 1,
@@ -159,19 +170,21 @@ static void test_steps(void) {
         *LIST_ADD(warp->divergent) = s;
         *LIST_ADD(phase->arrival) = (Arrival){0, s, s};
         *LIST_ADD(phase->wait) = (Arrival){0, s, 0};
-        LIST_ADD(record->transfer)->step = s;
-        LIST_ADD(record->product)->step = s;
+        LIST_ADD(record->transfer)->step = STEPS - 1 - s;
+        LIST_ADD(record->product)->step = STEPS - 1 - s;
     }
     *LIST_ADD(phase->arrival) = (Arrival){1, 6, 1};
     *LIST_ADD(phase->arrival) = (Arrival){1, 8, 1};
+    *LIST_ADD(barrier->arrival) = (Arrival){0, 24, 32};
+    *LIST_ADD(barrier->wait) = (Arrival){0, 10, 0};
     LIST_ADD(record->transfer)->step = NO_STEP;
     phase->time = 11, barrier->time = 24;
     record_cut(record, 1);
     is_text(runs_of(record), "0+4 2+2 ~2 2+2 8+1 1+3 2+2 2+2 9+1 | 0+4 2+2 2+2 9+1", "two cuts");
     for (uint32_t s = 0; s < STEPS; s++) {
         const int to = becomes[s];
-        transfers += number(record->transfer.at[s].step) == to;
-        products += number(record->product.at[s].step) == to;
+        transfers += number(record->transfer.at[STEPS - 1 - s].step) == to;
+        products += number(record->product.at[STEPS - 1 - s].step) == to;
         if (to == NONE) continue;
         requests += number(warp->request.at[left].step) == to;
         divergent += number(warp->divergent.at[left]) == to;
@@ -187,6 +200,7 @@ static void test_steps(void) {
     ok(phase->wait.count == left && waits == left, "waits");
     ok(phase->arrival.at[left].step == 6 && phase->arrival.at[left].warp == 1,
        "another warp has its own cuts");
+    ok(barrier->arrival.at[0].step == 16 && barrier->wait.at[0].step == 6, "a barrier's, too");
     ok(transfers == STEPS && products == STEPS, "copies and products stay in their lists");
     ok(record->transfer.at[STEPS].step == NO_STEP, "what has no step gets none");
     ok(phase->time == 9 && barrier->time == 18, "times");
@@ -199,9 +213,9 @@ static void test_flights(void) {
         FlightKind kind;
         int warp, before[4], after[4]; /* first, last, commit, wait */
     } flights[] = {
-        {"before the cut", FLIGHT_COPY, 0, {4, 5, 5, 5}, {4, 5, 5, 5}},
+        {"behind the cut", FLIGHT_COPY, 0, {10, 11, 12, 13}, {6, 7, 8, 9}},
+        {"before it", FLIGHT_COPY, 0, {4, 5, 5, 5}, {4, 5, 5, 5}},
         {"within it", FLIGHT_COPY, 0, {6, 7, 8, 9}, {NONE, NONE, NONE, NONE}},
-        {"behind it", FLIGHT_COPY, 0, {10, 11, 12, 13}, {6, 7, 8, 9}},
         {"into it", FLIGHT_WGMMA, 0, {5, 6, 7, 9}, {5, 6, 6, 6}},
         {"out of it", FLIGHT_STORE, 0, {6, 7, 9, 10}, {6, 6, 6, 6}},
         {"a load out of it", FLIGHT_LOAD, 0, {6, 6, NONE, 10}, {NONE, NONE, NONE, NONE}},

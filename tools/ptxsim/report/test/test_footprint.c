@@ -27,7 +27,7 @@ static void is_global(Footprints *all, uint32_t residue, int64_t distance, const
     const Footprint *f = &all->at[which];
     const bool sectors = f->sector[0] == sector[0] && f->sector[1] == sector[1];
     ok(sectors && f->unit[0] == unit[0] && f->unit[5] == unit[1] && f->bank[0] == (int)residue &&
-           f->bank[5] == place,
+           f->bank[5] == place && f->unit[1] == 0 && f->bank[1] == 0,
        "%lld bytes from a base at %u of its sector", (long long)distance, residue);
     is_int(footprint_find(all, &key, (Units){0}), which, "once");
 }
@@ -41,6 +41,10 @@ int main(void) {
     is_global(&all, 4, -8, (int64_t[]){-1, 0}, (int[]){1, 0}, 28);
     is_global(&all, 4, -36, (int64_t[]){-1, 0}, (int[]){1, 0}, 0);
     is_global(&all, 4, -40, (int64_t[]){-2, 0}, (int[]){1, 0}, 28);
+    is_global(&all, 4, -37, (int64_t[]){-2, 0}, (int[]){1, 0}, 31);
+    is_global(&all, 31, -31, (int64_t[]){0, 0}, (int[]){0, 0}, 0);
+    is_global(&all, 31, -32, (int64_t[]){-1, 0}, (int[]){1, 0}, 31);
+    is_global(&all, 0, 1ll << 40, (int64_t[]){0, 1ll << 35}, (int[]){0, 1}, 0);
     const FootprintKey key = key_of(FOOTPRINT_SHARED, 124, 8);
     const Footprint *f = &all.at[footprint_find(&all, &key, (Units){0})];
     ok(f->bank[0] == 31 && f->bank[5] == 1, "banks, the first behind the last");
@@ -48,7 +52,7 @@ int main(void) {
         const FootprintKey one = key_of(FOOTPRINT_LANES, 0, i);
         footprint_find(&all, &one, (Units){0});
     }
-    is_int(all.count, 108, "all of many");
+    is_int(all.count, 112, "all of many");
     footprints_clear(&all);
     is_int(all.count, 0, "none is left");
     return done_testing();

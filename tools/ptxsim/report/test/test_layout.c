@@ -53,6 +53,77 @@ static void test_boxes(void) {
     ok(box_at(0, 0) == 1 + OUTSIDE, "another phase of the swizzle");
 }
 
+/* A row of a box of 4 by 16 bytes: where its chunks are. */
+static bool has_row(const Layout *layout, unsigned row, const int64_t expected[4]) {
+    if (memcmp(&layout->offset[4 * row], expected, 4 * sizeof *expected) == 0) return true;
+    for (unsigned i = 0; i < 4; i++) printf("# %lld\n", (long long)layout->offset[4 * row + i]);
+    return false;
+}
+
+/* The places of chunks count from where the box begins, though that is before the tensor. */
+static void test_places(void) {
+    static const Instruction sources[2];
+    static const Op ops[] = {{.source = &sources[0]}, {.source = &sources[1]}};
+    const int64_t none[] = {NO_CHUNK, NO_CHUNK, NO_CHUNK, NO_CHUNK};
+    bulk.op = &ops[0];
+    bulk.shared = 8192;
+    const uint64_t base = bulk.map.base, pitch = bulk.map.stride[1];
+    bulk.start[0] = -3, bulk.start[1] = -2;
+    const int before = record_box(&record, &bulk, base - 2 * pitch - 6);
+    const Layout *layout = &record.layout.at[before];
+    is_int(layout->chunks, 4 * BOX_ROWS, "a chunk for each 16 bytes");
+    ok(has_row(layout, 0, none) && has_row(layout, 1, none),
+       "rows before the tensor have no place");
+    ok(has_row(layout, 2, (int64_t[]){256, 272, 288, 304}) &&
+           has_row(layout, 63, (int64_t[]){8064, 8080, 8096, 8112}),
+       "the others are where they are");
+    bulk.start[0] = 40, bulk.start[1] = 100;
+    layout = &record.layout.at[record_box(&record, &bulk, base + 100 * pitch + 80)];
+    ok(has_row(layout, 0, (int64_t[]){0, 16, 32, 48}) &&
+           has_row(layout, 59, (int64_t[]){7552, 7568, 7584, 7600}) && has_row(layout, 60, none),
+       "a box that ends behind the tensor");
+    bulk.start[0] = bulk.start[1] = 0;
+    bulk.map.swizzle = SWIZZLE_64B;
+    bulk.map.base += 4096;
+    const int another = record_box(&record, &bulk, base + 4096);
+    layout = &record.layout.at[another];
+    ok(another == record.layout.count - 1, "a tensor at another place has a layout of its own");
+    ok(has_row(layout, 0, (int64_t[]){0, 16, 32, 48}) &&
+           has_row(layout, 2, (int64_t[]){272, 256, 304, 288}) &&
+           has_row(layout, 7, (int64_t[]){944, 928, 912, 896}),
+       "a swizzle changes chunks of a row");
+    bulk.op = &ops[1];
+    ok(record_box(&record, &bulk, base + 4096) == another + 1, "so has another instruction");
+    bulk.op = &ops[0];
+    is_int(record_box(&record, &bulk, base + 4096), another, "the first one is known");
+    bulk.map.rank = 0;
+    is_int(record_box(&record, &bulk, base), -1, "plain bytes have no layout");
+}
+
+/* A box in three dimensions all of whose numbers are those of an operand of a product. */
+static void test_kinds(void) {
+    static const Instruction source;
+    static const Op op = {.source = &source};
+    const WgmmaTile tile = {{2048 + 512, 128, 256, 0, 0}, 0, 8, false};
+    bulk = (Bulk){.op = &op,
+                  .map = {.base = (uint64_t)(uintptr_t)&source ^ 128,
+                          .stride = {2, 16, 64},
+                          .size = {7, 3, 8},
+                          .box = {8, 4, 8},
+                          .step = {1, 1, 1},
+                          .rank = 3,
+                          .element_bytes = 2},
+                  .start = {0, 0, 8},
+                  .shared = 4096 + 256,
+                  .bytes = 512};
+    const int operand = record_operand(&record, &tile);
+    const int box = record_box(&record, &bulk, 0);
+    ok(operand == record.layout.count - 2 && box == operand + 1, "a box is no operand");
+    is_int(record.layout.at[operand].chunks, 16, "of which each half row is a chunk");
+    ok(record_operand(&record, &tile) == operand && record_box(&record, &bulk, 0) == box,
+       "each is found again");
+}
+
 /* Two pointers into one allocation, in either order, and one into another. */
 static void test_tensors(void) {
     static Tensor near[] = {{0, 1000, 900, 2000}, {1, 1200, 900, 2000}, {2, 5000, 5000, 6000}};
@@ -81,6 +152,8 @@ static void test_tensors(void) {
 
 int main(void) {
     test_boxes();
+    test_places();
+    test_kinds();
     test_tensors();
     return done_testing();
 }

@@ -44,11 +44,27 @@ static void test_blocks(void) {
         const char *wanted;
         uint64_t blocks, index;
         bool refused;
-    } cases[] = {{NULL, 12, 5, false},  {"", 12, 5, false},    {NULL, 1, 0, false},
-                 {NULL, 2, 0, false},   {NULL, 3, 1, false},   {"0", 12, 0, false},
-                 {"8", 12, 8, false},   {"9", 12, 9, false},   {"10", 12, 10, false},
-                 {"11", 12, 11, false}, {"12", 12, 0, true},   {"1 ", 12, 0, true},
-                 {"-1", 12, 0, true},   {"nine", 12, 0, true}, {"none", 12, no_block, false}};
+    } cases[] = {{NULL, 12, 5, false},
+                 {"", 12, 5, false},
+                 {NULL, 1, 0, false},
+                 {NULL, 2, 0, false},
+                 {NULL, 3, 1, false},
+                 {"0", 12, 0, false},
+                 {"8", 12, 8, false},
+                 {"9", 12, 9, false},
+                 {"10", 12, 10, false},
+                 {"11", 12, 11, false},
+                 {"12", 12, 0, true},
+                 {"1 ", 12, 0, true},
+                 {"-1", 12, 0, true},
+                 {"nine", 12, 0, true},
+                 {"none", 12, no_block, false},
+                 {"-18446744073709551611", 12, 0, true},
+                 {" -18446744073709551611", 12, 0, true},
+                 {"18446744073709551621", 12, 0, true},
+                 {" 5", 12, 0, true},
+                 {"none", 1, no_block, false},
+                 {"none ", 12, 0, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[200] = "";
         const Capture capture = begin_capture(STDERR_FILENO);

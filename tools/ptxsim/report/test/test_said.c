@@ -18,7 +18,21 @@ static Kernel *kernel;
 static Block *block;
 
 /* Operations of the kernel, by their numbers. */
-enum { BARE, FIRST, SECOND, LAST, BEYOND, CALLED, NO_FILE, FAR, LONG_LINE, WIDE, WIDER };
+enum {
+    BARE,
+    FIRST,
+    SECOND,
+    LAST,
+    BEYOND,
+    CALLED,
+    NO_FILE,
+    FAR,
+    LONG_LINE,
+    WIDE,
+    WIDER,
+    NOWHERE,
+    NAMELESS
+};
 
 static void load(void) {
     static const uint32_t grid[] = {4, 5, 6}, threads[] = {5, 8, 4};
@@ -34,7 +48,9 @@ static void load(void) {
                       ".loc 1 5 1\nmov.b32 a, 3;\n.loc 1 6 1\nmov.b32 a, 4;\n"
                       ".loc 2 7 1, function_name $L0, inlined_at 1 2 1\nmov.b32 a, 5;\n"
                       ".loc 4 1 1\nmov.b32 a, 6;\n.loc 3 8 1\nmov.b32 a, 7;\n"
-                      ".loc 1 4 1\nmov.b32 a, 8;\nmov.b32 %s, 0;\nmov.b32 %s, 10;\nret;\n}\n",
+                      ".loc 1 4 1\nmov.b32 a, 8;\nmov.b32 %s, 0;\nmov.b32 %s, 10;\n"
+                      ".loc 0 1 1\nmov.b32 a, 11;\n"
+                      ".loc 4 7 1, function_name $L1, inlined_at 1 2 1\nmov.b32 a, 12;\nret;\n}\n",
              source_path, long_name, wide, wide, wide);
     module = module_load(text, strlen(text), error, sizeof error);
     kernel = module ? module_kernel(module, "k", error, sizeof error) : NULL;
@@ -85,6 +101,12 @@ static void test_places(void) {
     is_text(block->report,
             at(NO_FILE, "  at an unknown line (build with nvcc -lineinfo)\n  PTX mov.b32 a, 6\n"),
             "a file that has no name");
+    is_text(block->report,
+            at(NOWHERE, "  at an unknown line (build with nvcc -lineinfo)\n  PTX mov.b32 a, 11\n"),
+            "a line of no file");
+    snprintf(expected, sizeof expected, "  at %s:2\n      two  2 \n  PTX mov.b32 a, 12\n",
+             source_path);
+    is_text(block->report, at(NAMELESS, expected), "a function of a file that has no name");
     snprintf(expected, sizeof expected, "  at %s:8\n  PTX mov.b32 a, 7\n", long_name);
     is_text(block->report, at(FAR, expected), "a file that is not there");
     at(LONG_LINE, "");
@@ -108,6 +130,10 @@ static void test_threads(void) {
     is_text(block->report,
             "ptxsim: so\n  in kernel k, block (1, 2, 3), warp 0, lane 0: thread (0, 0, 0)\n",
             "the first thread");
+    if (!setjmp(block->escape)) fault(&block->warp[0], 1, "so");
+    is_text(block->report,
+            "ptxsim: so\n  in kernel k, block (1, 2, 3), warp 0, lane 1: thread (1, 0, 0)\n",
+            "the second");
     if (!setjmp(block->escape)) fault(&block->warp[4], 31, "so");
     is_text(block->report,
             "ptxsim: so\n  in kernel k, block (1, 2, 3), warp 4, lane 31: thread (4, 7, 3)\n",
@@ -196,6 +222,8 @@ static void test_mbarriers(void) {
     mbarrier_arrive(&word, 1, &completed);
     waits_for(word, 0, "parity 0; in its phase 0 2 of 3 arrivals and 0 bytes are missing",
               "arrivals that are missing");
+    waits_for(word, 1, "parity 1; in its phase 0 2 of 3 arrivals and 0 bytes are missing",
+              "a parity that is not the phase's");
     mbarrier_expect_tx(&word, 64, &completed);
     mbarrier_arrive(&word, 2, &completed);
     waits_for(word, 0, "parity 0; in its phase 0 0 of 3 arrivals and 64 bytes are missing",
