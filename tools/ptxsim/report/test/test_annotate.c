@@ -1,6 +1,7 @@
 /* The annotated source, as text and as HTML. Catches: counts beside the wrong line, a worst line
  * that is not marked, source that breaks the page, a file that cannot be read. */
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -25,10 +26,11 @@ static const char source[] = "// line 1\n"
                              "\n\n\n\n\n\n\n\n"
                              "// line 19, far from everything\n";
 
-static char *written_by(void (*annotate)(const CountsSnapshot *, FILE *)) {
+static char *written_by(void (*annotate)(const CountsSnapshot *, FILE *),
+                        const CountsSnapshot *counts) {
     static char text[1 << 16];
     FILE *file = tmpfile();
-    annotate(&sample, file);
+    annotate(counts, file);
     rewind(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
@@ -85,7 +87,7 @@ static void test_lines(void) {
 }
 
 static void test_text(void) {
-    const char *text = written_by(annotate_text);
+    const char *text = written_by(annotate_text, &sample);
     has(text, "PTX-level");
     has(text, "32.00 (4.00)");
     has(text, ">   3      float v = x[i];");
@@ -98,22 +100,8 @@ static void test_text(void) {
     has_not(text, "\033[");
 }
 
-/* The most columns of a line, without colours. */
-static int widest(const char *text) {
-    int most = 0, columns = 0;
-    for (; *text; text++) {
-        if (*text == '\033')
-            text += strcspn(text, "m");
-        else if (*text == '\n')
-            columns = 0;
-        else if (*text != '\r' && ++columns > most)
-            most = columns;
-    }
-    return most;
-}
-
 /* What a terminal of `columns` shows. */
-static const char *shown_by_terminal(unsigned short columns) {
+static const char *shown_by_terminal(const CountsSnapshot *counts, unsigned short columns) {
     static char text[1 << 16];
     const int master = posix_openpt(O_RDWR | O_NOCTTY);
     const struct winsize size = {.ws_row = 40, .ws_col = columns};
@@ -121,7 +109,7 @@ static const char *shown_by_terminal(unsigned short columns) {
     ioctl(master, TIOCSWINSZ, &size);
     FILE *out = fopen(ptsname(master), "w");
     if (fork() == 0) {
-        annotate_text(&sample, out);
+        annotate_text(counts, out);
         fclose(out);
         _exit(0);
     }
@@ -147,54 +135,169 @@ static void test_active(void) {
         KernelCounts kernel = sample_kernel;
         kernel.instructions = 1, kernel.info = &info, kernel.count = &count;
         const CountsSnapshot counts = {1, &kernel, 2, sample_files};
-        char text[1 << 12];
-        FILE *file = tmpfile();
-        annotate_text(&counts, file);
-        rewind(file);
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-        has(text, cases[i].shown);
+        has(written_by(annotate_text, &counts), cases[i].shown);
     }
 }
 
-/* Of four executions, or ten, one is of line 1. */
+/* Of four executions, ten or five, one is of line 1. */
 static void test_heat(void) {
     static const InstructionInfo info[] = {{CLASS_INTEGER, 1, 1, "add.s32"},
                                            {CLASS_INTEGER, 1, 2, "add.s32"}};
-    static const char *const shown[2][2] = {{"0.850)\">25.0 %", "0.850)\">75.0 %"},
-                                            {"0.400)\">10.0 %", "0.850)\">90.0 %"}};
-    for (int i = 0; i < 2; i++) {
+    static const uint64_t others[] = {3, 9, 4};
+    static const char *const shown[3][2] = {{"0.850)\">25.0 %", "0.850)\">75.0 %"},
+                                            {"0.400)\">10.0 %", "0.850)\">90.0 %"},
+                                            {"0.800)\">20.0 %", "0.850)\">80.0 %"}};
+    for (int i = 0; i < 3; i++) {
         const InstructionCount count[] = {{.executions = 1, .lanes = 32},
-                                          {.executions = i ? 9 : 3, .lanes = 32}};
+                                          {.executions = others[i], .lanes = 32}};
         KernelCounts kernel = sample_kernel;
         kernel.instructions = 2, kernel.info = info, kernel.count = count;
         const CountsSnapshot counts = {1, &kernel, 2, sample_files};
-        char text[1 << 14];
-        FILE *file = tmpfile();
-        annotate_html(&counts, file);
-        rewind(file);
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
+        const char *text = written_by(annotate_html, &counts);
         has(text, shown[i][0]);
         has(text, shown[i][1]);
     }
 }
 
-static void test_terminal(void) {
-    const char *narrow = shown_by_terminal(100);
-    if (!narrow) {
-        skip_test("no pseudo-terminal");
-        return;
+/* ---- A text, whole --------------------------------------------------------------------------- */
+
+/* Of 200 executions, those of three lines are many; line 24 is far from all others. */
+static const InstructionInfo whole_info[] = {
+    {CLASS_GLOBAL_LOAD, 0, 1, ""}, {CLASS_INTEGER, 0, 3, ""},   {CLASS_SHARED_LOAD, 0, 4, ""},
+    {CLASS_BRANCH, 0, 5, ""},      {CLASS_CP_ASYNC, 0, 24, ""}, {CLASS_INTEGER, 1, 3, ""},
+    {CLASS_INTEGER, 1, 19, ""}};
+static const InstructionCount whole_count[] = {
+    {.executions = 96, .lanes = 3072, .requests = 10, .units = 40, .ideal_units = 10},
+    {.executions = 50, .lanes = 800},
+    {.executions = 30, .lanes = 960, .requests = 30, .units = 45, .ideal_units = 45},
+    {.executions = 20, .lanes = 640, .divergent = 3},
+    {4, 128, 0, 2, 4, 4, 8, 6},
+    {0},
+    {0}};
+static const KernelCounts whole_kernel = {
+    .name = "k", .instructions = 7, .info = whole_info, .count = whole_count};
+enum { WHOLE_LINES = 30 };
+
+static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(char *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsprintf(text + strlen(text), format, arguments);
+    va_end(arguments);
+}
+
+/* The text about a file at `path`, of whose lines so many columns are shown. */
+static const char *whole_text(const char *path, bool colours, int columns) {
+    static char text[1 << 14];
+    const char *busy = colours ? "\033[1;33m" : "", *note = colours ? "\033[31m" : "",
+               *dim = colours ? "\033[2m" : "", *off = colours ? "\033[0m" : "";
+    text[0] = '\0';
+    add(text,
+        "Counters by source line, PTX-level (ptxas later merges and removes some instructions).\n"
+        "Sectors and wavefronts are per request; brackets hold the ideal if it is less. Active\n"
+        "lanes appear if some are idle. > marks the busiest lines, ^ explains the worst.\n\n"
+        "%s\n share warp instr. active      sectors   wavefronts   line\n",
+        path);
+    add(text, "%s 48.0%%           96       4.00 (1.00)              >   1  %.*s%s\n", busy,
+        columns, "abcdefghijklmnopqrstuvwxyz", off);
+    add(text,
+        "%s       ^ 30 sectors beyond the ideal: 4.00 per request, packed bytes would need 1.00%s\n",
+        note, off);
+    add(text, "%s                                                       2  %s\n", dim, off);
+    add(text, "%s 25.0%%           50  50%%                           >   3  three%s\n", busy,
+        off);
+    add(text, "%s 15.0%%           30                           1.50 >   4  four%s\n", busy, off);
+    add(text, " 10.0%%           20                                    5  five\n");
+    add(text, "%s       ^ 3 branches diverged here%s\n", note, off);
+    for (int n = 6; n <= WHOLE_LINES; n++) {
+        if (n == 12) add(text, "                                                     ...\n");
+        if (n >= 12 && n < 18) continue;
+        if (n == 24)
+            add(text, "  2.0%%            4              2.00  2.00 (1.50)    24  \n");
+        else
+            add(text, "%s                                                     %3d  %s%s\n", dim, n,
+                n == WHOLE_LINES ? "end" : "", off);
+        if (n == 24)
+            add(text,
+                "%s       ^ 2 wavefronts lost to bank conflicts: 2.00 per request, the ideal is "
+                "1.50%s\n",
+                note, off);
     }
-    ok(widest(narrow) <= 100, "a terminal of 100 columns: %d are used", widest(narrow));
-    has(narrow, "// a <");
-    has(narrow, "\033[");
-    ok(widest(shown_by_terminal(80)) > 80, "notes may be wider than 80 columns");
-    ok(!strstr(shown_by_terminal(80), "x) {"), "source is not");
+    add(text, "\n");
+    return text;
+}
+
+/* An end of a line is a return and a new line to a terminal. */
+static const char *without_returns(const char *text) {
+    static char plain[1 << 16];
+    char *out = plain;
+    for (; *text; text++)
+        if (*text != '\r') *out++ = *text;
+    *out = '\0';
+    return plain;
+}
+
+static void test_whole(void) {
+    static const struct {
+        unsigned short columns;
+        int shown;
+        const char *name;
+    } cases[] = {{80, 22, "a terminal of 80 columns"},
+                 {79, 22, "a narrower one, which wraps lines"},
+                 {81, 23, "a wider one"},
+                 {84, 26, "one as wide as the source"},
+                 {0, 26, "one that does not say how wide it is"}};
+    char path[] = "/tmp/test_annotate_XXXXXX";
+    const char *files[] = {path, "/nonexistent/helpers.h"};
+    const CountsSnapshot counts = {1, &whole_kernel, 1, files};
+    FILE *file = fdopen(mkstemp(path), "w");
+    fputs("abcdefghijklmnopqrstuvwxyz\n\nthree\nfour\nfive\n", file);
+    for (int n = 6; n < WHOLE_LINES; n++) fputc('\n', file);
+    fputs("end\n", file);
+    fclose(file);
+    is_text(written_by(annotate_text, &counts), whole_text(path, false, 26), "no terminal");
+    if (!shown_by_terminal(&counts, 80))
+        skip_test("no pseudo-terminal");
+    else
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            is_text(without_returns(shown_by_terminal(&counts, cases[i].columns)),
+                    whole_text(path, true, cases[i].shown), cases[i].name);
+    setenv("NO_COLOR", "1", 1);
+    if (shown_by_terminal(&counts, 80))
+        is_text(without_returns(shown_by_terminal(&counts, 80)), whole_text(path, false, 22),
+                "one without colours");
+    unsetenv("NO_COLOR");
+    unlink(path);
+}
+
+/* Lines 3 and 19 of a file that cannot be read, and nothing between them. */
+static void test_gaps(void) {
+    static const InstructionCount count[] = {{.executions = 1, .lanes = 32},
+                                             {.executions = 3, .lanes = 96}};
+    const KernelCounts kernel = {
+        .name = "k", .instructions = 2, .info = &whole_info[5], .count = count};
+    const CountsSnapshot counts = {1, &kernel, 2, sample_files};
+    const char *text = strstr(written_by(annotate_text, &counts), "/nonexistent");
+    is_text(text ? text : "",
+            "/nonexistent/helpers.h\n"
+            " share warp instr. active      sectors   wavefronts   line\n"
+            " 25.0%            1                                >   3  (source not readable)\n"
+            " 75.0%            3                                >  19  (source not readable)\n\n",
+            "a text of two lines that cannot be read");
+    text = strstr(written_by(annotate_html, &counts), "<tbody>");
+    is_text(text ? text : "",
+            "<tbody>\n<tr class=\"busy\"><td style=\"background-color: rgba(var(--heat), 0.850)\">"
+            "25.0 %</td><td>1</td><td>100 %</td><td></td><td></td><td class=\"number\">3</td>"
+            "<td class=\"source\">(source not readable)</td></tr>\n"
+            "<tr class=\"busy\"><td style=\"background-color: rgba(var(--heat), 0.850)\">"
+            "75.0 %</td><td>3</td><td>100 %</td><td></td><td></td><td class=\"number\">19</td>"
+            "<td class=\"source\">(source not readable)</td></tr>\n"
+            "</tbody></table>\n</body></html>\n",
+            "and a page of them");
 }
 
 static void test_html(void) {
-    const char *text = written_by(annotate_html);
+    const char *text = written_by(annotate_html, &sample);
     has(text, "<!DOCTYPE html>");
     has(text, "PTX-level");
     has(text, "// a &lt; b &amp;&amp; &quot;c&quot;");
@@ -219,7 +322,8 @@ int main(void) {
     test_text();
     test_active();
     test_heat();
-    test_terminal();
+    test_whole();
+    test_gaps();
     test_html();
     unlink(path);
     return done_testing();
