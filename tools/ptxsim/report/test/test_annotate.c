@@ -201,11 +201,11 @@ static const char *whole_text(const char *path, bool colours, int columns) {
     add(text, "%s 48.0%%           96       4.00 (1.00)              >   1  %.*s%s\n", busy,
         columns, "abcdefghijklmnopqrstuvwxyz", off);
     add(text,
-        "%s       ^ 30 sectors beyond the ideal: 4.00 per request, packed bytes would need 1.00%s\n",
+        "%s       ^ 30 sectors beyond the ideal: 4.00 per request, packed bytes would need "
+        "1.00%s\n",
         note, off);
     add(text, "%s                                                       2  %s\n", dim, off);
-    add(text, "%s 25.0%%           50  50%%                           >   3  three%s\n", busy,
-        off);
+    add(text, "%s 25.0%%           50  50%%                           >   3  three%s\n", busy, off);
     add(text, "%s 15.0%%           30                           1.50 >   4  four%s\n", busy, off);
     add(text, " 10.0%%           20                                    5  five\n");
     add(text, "%s       ^ 3 branches diverged here%s\n", note, off);

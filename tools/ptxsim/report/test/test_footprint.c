@@ -44,7 +44,7 @@ int main(void) {
     is_global(&all, 4, -37, (int64_t[]){-2, 0}, (int[]){1, 0}, 31);
     is_global(&all, 31, -31, (int64_t[]){0, 0}, (int[]){0, 0}, 0);
     is_global(&all, 31, -32, (int64_t[]){-1, 0}, (int[]){1, 0}, 31);
-    is_global(&all, 0, 1ll << 40, (int64_t[]){0, 1ll << 35}, (int[]){0, 1}, 0);
+    is_global(&all, 0, 1LL << 40, (int64_t[]){0, 1LL << 35}, (int[]){0, 1}, 0);
     const FootprintKey key = key_of(FOOTPRINT_SHARED, 124, 8);
     const Footprint *f = &all.at[footprint_find(&all, &key, (Units){0})];
     ok(f->bank[0] == 31 && f->bank[5] == 1, "banks, the first behind the last");

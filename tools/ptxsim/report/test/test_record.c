@@ -57,9 +57,11 @@ static void test_beginning(void) {
            "and nothing else");
         ok(record->warp[0].open[0] == -1 && record->warp[WARPS - 1].open[QUEUES - 1] == -1,
            "all groups are empty");
-        LIST_ADD(record->flight), LIST_ADD(record->transfer), LIST_ADD(record->product);
-        LIST_ADD(record->phase), LIST_ADD(record->barrier), LIST_ADD(record->tensor);
-        LIST_ADD(record->variable), record->cut = 1, record->warp[1].steps = 1;
+        LIST_ADD(record->flight)->warp = LIST_ADD(record->transfer)->warp = 1;
+        LIST_ADD(record->product)->warp = LIST_ADD(record->tensor)->parameter = 1;
+        LIST_ADD(record->phase)->where = LIST_ADD(record->barrier)->where = 1;
+        *LIST_ADD(record->variable) = NULL;
+        record->cut = record->warp[1].steps = 1;
         record->fault.happened = true;
         memcpy(count, more, sizeof more);
         strcpy(block.report, "so");

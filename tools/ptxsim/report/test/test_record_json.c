@@ -76,12 +76,12 @@ static void test_operations(void) {
                                  ".loc 1 9 1, function_name $L1, inlined_at 2 8 1\nmov.b32 a, 4;\n"
                                  ".loc 1 9 1, function_name $L2, inlined_at 1 5 1\nmov.b32 a, 5;\n"
                                  ".loc 1 6 1\nret;");
-    is_text(
-        between("\"ops\"", ",\n\"classes\""),
-        "\"ops\":[\n[\"mov.b32 a, 0\",5,0,[]],\n[\"mov.b32 a, 1\",5,3,[3]],\n"
-        "[\"mov.b32 a, 2\",5,0,[]],\n[\"mov.b32 a, 3\",5,4,[4]],\n"
-        "[\"mov.b32 a, 4\",5,0,[9]],\n[\"mov.b32 a, 5\",5,5,[9,5]],\n[\"ret\",7,6,[6]],\n[\"exit\",7,0,[]]]",
-        "lines of the kernel's own file alone");
+    is_text(between("\"ops\"", ",\n\"classes\""),
+            "\"ops\":[\n[\"mov.b32 a, 0\",5,0,[]],\n[\"mov.b32 a, 1\",5,3,[3]],\n"
+            "[\"mov.b32 a, 2\",5,0,[]],\n[\"mov.b32 a, 3\",5,4,[4]],\n"
+            "[\"mov.b32 a, 4\",5,0,[9]],\n[\"mov.b32 a, 5\",5,5,[9,5]],\n[\"ret\",7,6,[6]],\n"
+            "[\"exit\",7,0,[]]]",
+            "lines of the kernel's own file alone");
     module_free(module);
 }
 
