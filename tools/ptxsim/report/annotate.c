@@ -23,7 +23,7 @@ typedef struct Terminal {
 } Terminal;
 
 static int columns_of(FILE *out) {
-    struct winsize size = {0};
+    struct winsize size = {.ws_col = 0};
     ioctl(fileno(out), TIOCGWINSZ, &size); /* leaves it if the output is no terminal */
     if (size.ws_col == 0) return INT_MAX;
     return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;

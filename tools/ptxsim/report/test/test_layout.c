@@ -3,6 +3,7 @@
  * farther of two pointers into one allocation. */
 #include "machine/memory/memory.h"
 #include "report/record.h"
+#include "test/run_ptx.h"
 #include "test/tap.h"
 
 enum { WIDTH = 64, ROWS = 160, BOX_WIDTH = 32, BOX_ROWS = 64 };
@@ -38,7 +39,9 @@ static void test_boxes(void) {
                            box_at(WIDTH - BOX_WIDTH + 1, ROWS - BOX_ROWS + 1),
                            box_at(-1, 0),
                            box_at(0, -1),
-                           box_at(0, ROWS - BOX_ROWS + 2)};
+                           box_at(0, ROWS - BOX_ROWS + 2),
+                           box_at(0, ROWS - BOX_ROWS + 3),
+                           box_at(0, INT32_MIN + ROWS - BOX_ROWS + 3)};
     enum { OUTSIDE = sizeof outside / sizeof *outside };
     int same = 0;
     for (int i = 0; i < OUTSIDE; i++) {
@@ -51,6 +54,37 @@ static void test_boxes(void) {
     is_int(box_at(0, 0), inside, "the next place of the same swizzle");
     bulk.shared += 512;
     ok(box_at(0, 0) == 1 + OUTSIDE, "another phase of the swizzle");
+    bulk.shared -= 512;
+    bulk.start[2] = -1;
+    ok(box_at(0, 0) == inside && box_at(-1, 0) == outside[3], "a dimension that is not there");
+    bulk.start[2] = 0;
+    bulk.map.box[1] = BOX_ROWS / 2, bulk.bytes /= 2;
+    is_int(box_at(-1, 0), 2 + OUTSIDE, "half of a box that is before its tensor");
+    is_int(box_at(0, -1), 3 + OUTSIDE, "or above it");
+    bulk.map.box[1] = BOX_ROWS, bulk.bytes *= 2;
+}
+
+/* A box in all dimensions that ends behind its tensor in the last one. */
+static void test_dimensions(void) {
+    static const Instruction source;
+    static const Op op = {.source = &source};
+    Bulk most = {.op = &op,
+                 .map = {.base = 1 << 20,
+                         .stride = {2, 16, 32, 64, 128},
+                         .size = {7, 1, 1, 1, 1},
+                         .box = {8, 2, 2, 2, 2},
+                         .step = {1, 1, 1, 1, 1},
+                         .rank = 5,
+                         .element_bytes = 2},
+                 .shared = 4096,
+                 .bytes = 256};
+    const int inside = record_box(&record, &most, 1 << 20);
+    most.start[4] = 1;
+    const int outside = record_box(&record, &most, (1 << 20) + 128);
+    const int64_t *offset = record.layout.at[outside].offset;
+    ok(outside == inside + 1 && record_box(&record, &most, 0) == outside, "in five dimensions");
+    ok(offset[0] == 0 && offset[7] == 112 && offset[8] == NO_CHUNK && offset[15] == NO_CHUNK,
+       "the half outside has no place");
 }
 
 /* A row of a box of 4 by 16 bytes: where its chunks are. */
@@ -126,17 +160,19 @@ static void test_kinds(void) {
 
 /* Two pointers into one allocation, in either order, and one into another. */
 static void test_tensors(void) {
-    static Tensor near[] = {{0, 1000, 900, 2000}, {1, 1200, 900, 2000}, {2, 5000, 5000, 6000}};
+    static Tensor near[] = {
+        {0, 1000, 900, 2000}, {1, 1200, 900, 2000}, {2, 5000, 5000, 6000}, {3, 8100, 8000, 9000}};
     static const struct {
         uint64_t address;
         int tensor;
         int64_t offset;
-    } cases[] = {{1000, 0, 0},   {1199, 0, 199},   {1200, 1, 0},   {1999, 1, 799},  {5000, 2, 0},
-                 {5999, 2, 999}, {2000, -1, 2000}, {899, -1, 899}, {4999, -1, 4999}};
+    } cases[] = {{1000, 0, 0},     {1199, 0, 199},  {1200, 1, 0},     {1999, 1, 799},
+                 {5000, 2, 0},     {5999, 2, 999},  {2000, -1, 2000}, {899, -1, 899},
+                 {4999, -1, 4999}, {8000, 3, -100}, {8999, 3, 899}};
     for (int turned = 0; turned < 2; turned++) {
         int wrong = 0;
         record.tensor.at = near;
-        record.tensor.count = 3;
+        record.tensor.count = 4;
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             int64_t offset;
             const int found = record_tensor(&record, cases[i].address, &offset);
@@ -150,10 +186,62 @@ static void test_tensors(void) {
     }
 }
 
+/* What parameters point to: of an allocation the last byte, and its end; numbers; tensor maps, and
+ * what only begins as one. Variables of the first instruction and of the last. */
+static void test_kernel(void) {
+    static const char text[] =
+        PTX_HEAD ".global .align 4 .b8 other[4];\n"
+                 ".visible .entry k(.param .u64 last, .param .u64 end, .param .u32 number, "
+                 ".param .align 64 .b8 map[128], .param .align 64 .b8 zeros[128], "
+                 ".param .align 64 .b8 more[256])\n{\n.reg .b32 a; .reg .b64 p;\n"
+                 ".shared .align 4 .b8 one[4], two[4], three[4];\n"
+                 "mov.u32 a, two;\nmov.u64 p, other;\nmov.u32 a, two;\n"
+                 "st.shared.u32 [one], a;\n}\n";
+    static const uint64_t sizes[] = {64}, strides[] = {2};
+    static const uint32_t box[] = {64}, steps[] = {1}, shape[] = {1, 1, 1};
+    _Alignas(TENSORMAP_ALIGNMENT) uint8_t map[TENSORMAP_BYTES];
+    char error[400] = "", *memory = memory_allocate(256);
+    const TensorMapRequest request = {.element_type = 6, /* fp16 */
+                                      .rank = 1,
+                                      .base = memory + 16,
+                                      .sizes = sizes,
+                                      .strides = strides,
+                                      .box = box,
+                                      .steps = steps};
+    const void *arguments[] = {
+        &(void *){memory + 255}, &(void *){memory + 256}, &(int){1}, map, &(TensorMap){0}, map};
+    const char *refused = tensormap_encode(map, &request);
+    Module *module = module_load(text, strlen(text), error, sizeof error);
+    Kernel *kernel = module ? module_kernel(module, "k", error, sizeof error) : NULL;
+    if (refused || !kernel) printf("Bail out! %s%s\n", refused ? refused : "", error), exit(1);
+    for (int i = 0; i < kernel->function->parameters; i++) {
+        const Variable *v = kernel->function->parameter[i];
+        memcpy((void *)(uintptr_t)v->address, arguments[i], v->bytes < 128 ? v->bytes : 128);
+    }
+    Record *found = record_new(kernel, 0, shape, shape);
+    record_find_tensors(found);
+    const Tensor *t = found->tensor.at;
+    const uint64_t start = (uint64_t)(uintptr_t)memory;
+    ok(found->tensor.count == 2 && t[0].parameter == 0 && t[0].pointer == start + 255 &&
+           t[0].start == start && t[0].end == start + 256,
+       "a parameter that points to the last byte");
+    ok(t[1].parameter == 3 && t[1].pointer == start + 16 && t[1].end == start + 256,
+       "and one that is a tensor map");
+    record_find_variables(found);
+    ok(found->variable.count == 2 && text_is(found->variable.at[0]->name, "two") &&
+           text_is(found->variable.at[1]->name, "one"),
+       "variables that are used, each once");
+    record_free(found);
+    module_free(module);
+    memory_release(memory);
+}
+
 int main(void) {
     test_boxes();
+    test_dimensions();
     test_places();
     test_kinds();
     test_tensors();
+    test_kernel();
     return done_testing();
 }

@@ -183,6 +183,7 @@ static void test_formats(void) {
     is_text(format_grouped(UINT64_MAX, text), "18,446,744,073,709,551,615", "2^64 - 1");
     is_text(format_bytes(1023, text), "1023 B", "1023 bytes");
     is_text(format_bytes(1024, text), "1.00 KiB", "1024 bytes");
+    is_text(format_bytes(1048064, text), "1023.50 KiB", "not yet 1 MiB");
     is_text(format_bytes(3407872, text), "3.25 MiB", "3.25 MiB");
     is_text(format_bytes(1ull << 30, text), "1.00 GiB", "2^30 bytes");
     is_text(format_bytes(1ull << 40, text), "1.00 TiB", "2^40 bytes");
