@@ -55,14 +55,11 @@ void record_free(Record *record) {
 }
 
 void record_begin(Record *record, const Block *block) {
-    const Record fresh = {.kernel = record->kernel, .index = record->index};
-    uint32_t grid[3], threads[3];
-    memcpy(grid, record->grid, sizeof grid);
-    memcpy(threads, record->threads, sizeof threads);
+    Record fresh = {.kernel = record->kernel, .index = record->index};
+    memcpy(fresh.grid, record->grid, sizeof fresh.grid);
+    memcpy(fresh.threads, record->threads, sizeof fresh.threads);
     clear(record);
     *record = fresh;
-    memcpy(record->grid, grid, sizeof grid);
-    memcpy(record->threads, threads, sizeof threads);
     record->shared_bytes = block->shared_bytes;
     record->late = block->settings->late;
     record->warps = block->warps;
@@ -327,7 +324,6 @@ static Phase *open_barrier(Record *record, uint32_t id) {
     for (int i = record->barrier.count - 1; i >= 0; i--) {
         Phase *use = &record->barrier.at[i];
         if (use->where == id && !use->complete) return use;
-        if (use->where == id) break;
     }
     return NULL;
 }

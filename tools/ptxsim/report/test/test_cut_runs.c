@@ -87,6 +87,7 @@ typedef struct Case {
 
 static const Case cases[] = {
     {"as many steps as are allowed", "0+4 2+2 2+2 2+2 2+2 4+1", 13, "0+4 2+2 2+2 2+2 2+2 4+1", 0},
+    {"then no time goes, either", "0+4 ~5 4+1", 5, "0+4 ~5 4+1", 0},
     {"one more", "0+4 2+2 2+2 2+2 2+2 4+1", 12, "0+4 2+2 2+2 4+1", 4},
     {"four rounds lose one", "0+4 2+2 2+2 2+2 4+1", 1, "0+4 2+2 2+2 4+1", 2},
     {"of three rounds all stay", "0+4 2+2 2+2 4+1", 1, "0+4 2+2 2+2 4+1", 0},

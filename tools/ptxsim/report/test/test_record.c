@@ -1,31 +1,12 @@
 /* What a record keeps of what it is told, one call after another. Catches: a step, a flight or a
- * phase that belongs to another warp or another round, a lane that is off and counts, times that go
- * back, a race whose steps are others. */
+ * copy that belongs to another warp or another group, a lane that is off and counts, what is beyond
+ * a list. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine/memory/memory.h"
-#include "report/record.h"
+#include "report/test/observed.h"
 #include "test/tap.h"
-
-enum { WARPS = 3 };
-
-static Kernel kernel;
-static PtxFunction function;
-static Settings settings;
-static Block block = {.kernel = &kernel, .settings = &settings, .warps = WARPS};
-static Warp warps[WARPS];
-
-static Record *begin(void) {
-    static const uint32_t one[] = {1, 1, 1};
-    static InstructionCount none;
-    kernel.function = &function;
-    block.count = &none;
-    Record *record = record_new(&kernel, 0, one, one);
-    record_begin(record, &block);
-    for (int w = 0; w < WARPS; w++) warps[w] = (Warp){.mask = UINT32_MAX, .index = w};
-    return record;
-}
 
 /* What a block has counted before it begins is taken off; a second block begins with nothing but
  * the shapes. */
@@ -73,14 +54,6 @@ static void test_beginning(void) {
     record_free(record);
     record_free(NULL);
     kernel.ops = 0;
-}
-
-/* Warp `w` executes number `index`, an operation of that class. */
-static void step(Record *record, int w, int index, InstructionClass class) {
-    static Op op[100];
-    op[index].index = index, op[index].class = (uint8_t) class;
-    warps[w].op = &op[index];
-    observe_step(record, &warps[w], &op[index]);
 }
 
 static void test_steps(void) {
@@ -195,6 +168,8 @@ static bool is_flight(const Record *record, int i, const int64_t expected[6]) {
 static void test_groups(void) {
     Record *record = begin();
     copy(record, 0), copy(record, 0), copy(record, 1), commit(record, 0);
+    ok(record->warp[0].open[RACE_COPY] == -1 && record->warp[1].open[RACE_COPY] == 1,
+       "what is committed is not open");
     commit(record, 0); /* a group of nothing */
     copy(record, 0), commit(record, 0), copy(record, 0);
     is_int(record->flight.count, 4, "two groups of a warp, what it has begun, and one of another");
@@ -227,6 +202,29 @@ static void test_groups(void) {
     copy(record, 1), commit(record, 1);
     observe_wait(record, &warps[1], RACE_BULK, -1);
     ok(is_flight(record, 5, (int64_t[]){1, 0, 5, 5, 6, NO_STEP}), "each has its own kind");
+    record_free(record);
+}
+
+/* What is beyond the end of a list is nothing, whatever it looks like. */
+static void test_ends(void) {
+    Record *record = begin();
+    const Run run = {7, 1, UINT32_MAX, 0};
+    *LIST_ADD(record->warp[0].run) = run, *LIST_ADD(record->warp[0].run) = run;
+    record->warp[0].run.count = 0;
+    step(record, 0, 8, CLASS_OTHER);
+    *LIST_ADD(record->warp[0].run) = (Run){9, 1, UINT32_MAX, 0};
+    *LIST_ADD(record->warp[0].run) = (Run){9, 1, UINT32_MAX, 0};
+    record->warp[0].run.count = 1;
+    step(record, 0, 10, CLASS_OTHER);
+    ok(record->warp[0].run.count == 2 && record->warp[0].run.at[1].first == 10, "no run");
+    copy(record, 0), commit(record, 0);
+    for (int i = 0; i < 2; i++)
+        *LIST_ADD(record->flight) = (Flight){.kind = FLIGHT_COPY, .wait = i ? NO_STEP : 1};
+    record->flight.count = 1;
+    wait(record, 0, 0);
+    ok(record->flight.at[0].wait == 4 && record->flight.at[1].wait == 1 &&
+           record->flight.at[2].wait == NO_STEP,
+       "no flight");
     record_free(record);
 }
 
@@ -300,7 +298,8 @@ static void test_box(void) {
                            .rank = 3,
                            .element_bytes = 2};
     bulk.map = map;
-    bulk.start[0] = 3, bulk.start[1] = -1, bulk.start[2] = 4;
+    bulk.map.stride[3] = 10000; /* of a dimension that is not there */
+    bulk.start[0] = 3, bulk.start[1] = -1, bulk.start[2] = 4, bulk.start[3] = 7;
     observe_bulk(record, &bulk, (Units){1, 1});
     const Transfer *t = &record->transfer.at[0];
     ok(t->base == (1 << 20) + 3 * 2 - 100 + 4 * 1000 && t->tensor == -1, "where a box begins");
@@ -326,161 +325,12 @@ static void test_products(void) {
     ok(p->a_descriptor == 0 && p->a == -1 && !p->a_transposed && p->b == 0 && p->b_transposed &&
            p->n == 64,
        "one whose first operand is in registers");
+    observe_wgmma(record, &warps[2], &wgmma, &b, &a);
+    p = &record->product.at[2];
+    ok(p->a == 1 && !p->a_transposed && p->b == 0 && p->b_transposed, "and the other way round");
     const Flight *f = record->flight.at;
-    ok(record->flight.count == 1 && f->kind == FLIGHT_WGMMA && f->operations == 2 && !f->bytes,
-       "both are one group");
-    record_free(record);
-}
-
-/* ---- Barriers -------------------------------------------------------------------------------- */
-
-static bool is_arrival(const Arrival *at, int warp, uint32_t step_number, uint32_t count) {
-    return at->warp == warp && at->step == step_number && at->count == count;
-}
-
-static void test_barriers(void) {
-    Record *record = begin();
-    for (int i = 0; i < 5; i++) step(record, 0, i, CLASS_OTHER);
-    step(record, 1, 0, CLASS_OTHER), step(record, 2, 0, CLASS_OTHER);
-    observe_barrier_release(record, 3, 1);
-    is_int(record->barrier.count, 0, "a barrier at which nobody is");
-    observe_barrier_arrive(record, &warps[0], 3);
-    observe_barrier_arrive(record, &warps[1], 4);
-    observe_barrier_arrive(record, &warps[2], 3);
-    observe_barrier_release(record, 3, 5);
-    const Phase *use = record->barrier.at;
-    ok(record->barrier.count == 2 && use[0].where == 3 && use[1].where == 4, "two barriers");
-    ok(use[0].arrival.count == 2 && is_arrival(&use[0].arrival.at[0], 0, 4, 32) &&
-           is_arrival(&use[0].arrival.at[1], 2, 0, 32),
-       "who arrived at one");
-    ok(use[0].wait.count == 2 && is_arrival(&use[0].wait.at[0], 0, 4, 0) &&
-           is_arrival(&use[0].wait.at[1], 2, 0, 0),
-       "and waited");
-    ok(use[0].complete && !use[1].complete && use[0].time == 5 && use[1].time == 1,
-       "it is over with the last arrival");
-    ok(record->warp[2].time == 5 && record->warp[1].time == 1, "then those who waited go on");
-    observe_barrier_release(record, 3, 7);
-    is_int(record->barrier.at[0].wait.count, 2, "once");
-    observe_barrier_arrive(record, &warps[1], 3);
-    observe_barrier_arrive(record, &warps[0], 4);
-    use = record->barrier.at;
-    ok(record->barrier.count == 3 && use[2].where == 3 && use[2].number == 1 && use[0].number == 0,
-       "its second use is a new one");
-    ok(use[1].number == 0 && use[1].arrival.count == 2, "the first of the other one goes on");
-    is_int((long long)use[2].time, 1, "which begins with who arrives there");
-    observe_barrier_release(record, 3, 2);
-    step(record, 1, 1, CLASS_OTHER);
-    observe_barrier_arrive(record, &warps[1], 4);
-    use = record->barrier.at;
-    ok(record->barrier.count == 3 && use[1].arrival.count == 3 && !use[1].complete &&
-           is_arrival(&use[1].arrival.at[2], 1, 1, 32),
-       "one that is open stays so behind another one that is over");
-    observe_barrier_release(record, 4, 2);
-    ok(record->barrier.at[1].complete && record->barrier.at[1].wait.count == 1 &&
-           record->barrier.at[2].wait.count == 1,
-       "each ends for itself");
-    record_free(record);
-}
-
-static void test_mbarriers(void) {
-    Record *record = begin();
-    for (int i = 0; i < 4; i++) step(record, 0, i, CLASS_OTHER);
-    step(record, 1, 0, CLASS_OTHER);
-    observe_mbarrier_arrive(record, &warps[0], 1024, 1);
-    observe_mbarrier_complete(record, 1024);
-    observe_mbarrier_acquire(record, &warps[0], 1024);
-    is_int(record->phase.count, 0, "an mbarrier that is not known");
-    observe_mbarrier_init(record, &warps[0], 1024, 6);
-    observe_mbarrier_init(record, &warps[0], 1032, 7);
-    observe_mbarrier_acquire(record, &warps[1], 1024);
-    is_int(record->phase.at[0].wait.count, 0, "before its first phase there is none");
-    observe_mbarrier_arrive(record, &warps[0], 1024, 2);
-    observe_mbarrier_arrive(record, &warps[0], 1024, 3);
-    observe_mbarrier_arrive(record, &warps[1], 1024, 1);
-    const Phase *phase = record->phase.at;
-    ok(phase[0].arrival.count == 2 && is_arrival(&phase[0].arrival.at[0], 0, 3, 5) &&
-           is_arrival(&phase[0].arrival.at[1], 1, 0, 1),
-       "lanes of a warp arrive together");
-    ok(phase[0].time == 4 && phase[0].expected == 6 && phase[1].arrival.count == 0, "at this one");
-    observe_mbarrier_complete(record, 1024);
-    phase = record->phase.at;
-    ok(record->phase.count == 3 && phase[0].complete && !phase[1].complete && !phase[2].complete,
-       "one phase is over");
-    ok(phase[2].where == 1024 && phase[2].number == 1 && phase[2].expected == 6, "the next begins");
-    observe_mbarrier_acquire(record, &warps[1], 1024);
-    observe_mbarrier_acquire(record, &warps[1], 1024);
-    phase = record->phase.at;
-    ok(phase[0].wait.count == 1 && is_arrival(&phase[0].wait.at[0], 1, 0, 0) &&
-           phase[2].wait.count == 0,
-       "who waited for it, once a step");
-    is_int((long long)record->warp[1].time, 4, "goes on when it was over");
-    step(record, 1, 1, CLASS_OTHER);
-    observe_mbarrier_acquire(record, &warps[1], 1024);
-    observe_mbarrier_acquire(record, &warps[0], 1024);
-    ok(record->phase.at[0].wait.count == 3 && record->warp[0].time == 4, "others do later");
-    observe_mbarrier_arrive(record, &warps[1], 1024, 1);
-    ok(record->phase.at[2].arrival.count == 1 && record->phase.at[0].arrival.count == 2,
-       "arrivals are of the phase in progress");
-    observe_mbarrier_complete(record, 1024);
-    observe_mbarrier_acquire(record, &warps[1], 1024);
-    ok(record->phase.at[2].wait.count == 1 && record->phase.at[0].wait.count == 3,
-       "waits of the one before");
-    record_free(record);
-}
-
-/* An mbarrier that is initialised once more, where another one is. */
-static void test_second_life(void) {
-    Record *record = begin();
-    step(record, 0, 0, CLASS_OTHER);
-    for (int life = 0; life < 2; life++) {
-        observe_mbarrier_init(record, &warps[0], 1024, 1);
-        observe_mbarrier_acquire(record, &warps[0], 1024);
-        for (int i = 0; i < 2; i++) {
-            observe_mbarrier_init(record, &warps[0], 1032, 1);
-            observe_mbarrier_complete(record, 1024);
-        }
-    }
-    const Phase *phase = record->phase.at;
-    int waits = 0;
-    for (int i = 0; i < record->phase.count; i++) waits += phase[i].wait.count;
-    is_int(waits, 0, "its first phase waits for none of its first life");
-    observe_mbarrier_acquire(record, &warps[0], 1024);
-    ok(record->phase.count == 10 && phase[7].where == 1024 && phase[7].number == 1 &&
-           phase[7].wait.count == 1 && phase[2].wait.count == 0,
-       "a phase is the last of its number");
-    step(record, 0, 1, CLASS_OTHER);
-    observe_mbarrier_arrive(record, &warps[0], 1024, 1);
-    step(record, 0, 2, CLASS_OTHER);
-    observe_mbarrier_arrive(record, &warps[0], 1024, 1);
-    ok(phase[9].arrival.count == 2 && is_arrival(&phase[9].arrival.at[0], 0, 1, 1) &&
-           is_arrival(&phase[9].arrival.at[1], 0, 2, 1),
-       "a warp that arrives in two steps does so twice");
-    record_free(record);
-}
-
-/* ---- Faults ---------------------------------------------------------------------------------- */
-
-static void test_faults(void) {
-    Record *record = begin();
-    for (int round = 0; round < 2; round++)
-        for (int i = 3; i < 6; i++) step(record, 1, i, CLASS_OTHER);
-    step(record, 2, 5, CLASS_OTHER);
-    RaceReport race = {.earlier = {.warp = 1, .source = 4}, .later = {.warp = 2, .source = 5}};
-    observe_fault(record, &warps[1], 7, &race);
-    const RecordedFault *fault = &record->fault;
-    ok(fault->happened && fault->race && fault->warp == 1 && fault->lane == 7 && fault->step == 5,
-       "a race is of a warp and its step");
-    ok(fault->earlier_step == 4 && fault->later_step == 0, "its sides of the last at their place");
-    static const uint32_t sources[] = {2, 3, 5, 6};
-    static const uint32_t steps[] = {NO_STEP, 3, 5, NO_STEP};
-    for (int i = 0; i < 4; i++) {
-        race.earlier.source = sources[i];
-        observe_fault(record, &warps[1], 7, &race);
-        is_int(fault->earlier_step, steps[i], "where an instruction was last executed");
-    }
-    observe_fault(record, NULL, -1, NULL);
-    ok(fault->happened && !fault->race && fault->warp == -1 && fault->lane == -1 && !fault->step,
-       "a deadlock is of no warp");
+    ok(record->flight.count == 1 && f->kind == FLIGHT_WGMMA && f->operations == 3 && !f->bytes,
+       "all are one group");
     record_free(record);
 }
 
@@ -489,12 +339,9 @@ int main(void) {
     test_steps();
     test_requests();
     test_groups();
+    test_ends();
     test_bulk();
     test_box();
     test_products();
-    test_barriers();
-    test_mbarriers();
-    test_second_life();
-    test_faults();
     return done_testing();
 }

@@ -138,6 +138,8 @@ static void test_names(void) {
                                            {"_ZZ1kE4sK", "_ZZ1kE4sK"},
                                            {"_ZZ1kE1sK", "_ZZ1kE1sK"},
                                            {"_ZZ1kE12sK", "_ZZ1kE12sK"},
+                                           {"_ZZ1kE9ninechars", "ninechars"},
+                                           {"_ZZ1kE12", "_ZZ1kE12"},
                                            {"_Z", "_Z"},
                                            {"tile1x", "tile1x"},
                                            {"_1x", "_1x"},
