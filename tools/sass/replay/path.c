@@ -205,7 +205,7 @@ static void compare(const Flows *flows, const Executions *executions, double war
         path->worst = block->first;
     }
     path->expected = all;
-    path->strayed = all > 0 ? off / all : 1;
+    path->strayed = off / all;
 }
 
 /* The edge that is taken: one that is due, else the one that is taken most often. */

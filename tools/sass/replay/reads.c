@@ -7,34 +7,29 @@
 #include <string.h>
 
 /* "-R12.H0_H0" or "|R12|.reuse" is 12; anything else, RZ too, is no register. */
-static int register_of(const char *operand, size_t length) {
-    const char *at = operand;
-    while (at < operand + length && strchr("-|~! ", *at)) at++;
+static int register_of(const char *operand) {
+    const char *at = operand + strspn(operand, "-|~! ");
     if (*at != 'R' || !isdigit((unsigned char)at[1])) return NO_REGISTER;
     return atoi(at + 1);
 }
 
 static bool is_kept(const char *operand, size_t length) {
     static const char mark[] = ".reuse";
-    for (size_t i = 0; i + strlen(mark) <= length; i++)
-        if (strncmp(operand + i, mark, strlen(mark)) == 0) return true;
-    return false;
+    return memmem(operand, length, mark, strlen(mark)) != NULL;
 }
 
-static bool is_result(const char *operand) {
-    return *operand == 'R' || (operand[0] == 'U' && operand[1] == 'R');
-}
+static bool is_result(const char *operand) { return *operand == 'R' || *operand == 'U'; }
 
 Operands operands_of(const Instruction *instruction) {
     Operands operands = {{NO_REGISTER, NO_REGISTER, NO_REGISTER}, {false}};
     const char *at = instruction->operands;
     bool first = true;
-    for (int slot = 0; *at && slot < SLOTS;) {
+    for (int slot = 0; slot < SLOTS;) {
         at += strspn(at, ", ");
         const size_t length = strcspn(at, ",");
         const bool predicate = *at == 'P' || (*at == '!' && at[1] == 'P');
         if (!(first && is_result(at)) && !predicate) {
-            operands.source[slot] = register_of(at, length);
+            operands.source[slot] = register_of(at);
             operands.kept[slot++] = is_kept(at, length);
         }
         first = false;
@@ -46,9 +41,9 @@ Operands operands_of(const Instruction *instruction) {
 /* Registers that a load writes: its last suffix says 2 or 4, or how many bits. */
 static int results_of(const Instruction *load) {
     const char *suffix = strrchr(load->opcode, '.');
-    if (!suffix) return 1;
-    if (strcmp(suffix, ".128") == 0 || strcmp(suffix, ".4") == 0) return 4;
-    return strcmp(suffix, ".64") == 0 || strcmp(suffix, ".2") == 0 ? 2 : 1;
+    const int number = suffix ? atoi(suffix + 1) : 0;
+    if (number == 128 || number == 4) return 4;
+    return number == 64 || number == 2 ? 2 : 1;
 }
 
 static bool is_load(const Instruction *instruction) {

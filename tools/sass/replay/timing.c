@@ -88,13 +88,10 @@ static void set_memory(const Instruction *at, const Operation *operation, const 
 }
 
 static void set_kind(const Instruction *at, Timing *timing) {
-    static const char *const branches[] = {"BRA", "BRX", "JMP", "RET", "CALL", NULL};
     if (opcode_is(at, "BAR"))
         timing->kind = KIND_BARRIER;
     else if (opcode_is(at, "LDGDEPBAR"))
         timing->kind = KIND_COMMIT;
-    else if (is_one_of(at, branches))
-        timing->kind = KIND_BRANCH;
     else if (opcode_is(at, "DEPBAR")) {
         const char *groups = strchr(at->operands, ',');
         timing->kind = KIND_AWAIT;
@@ -110,9 +107,8 @@ Timing timing_of(const Instruction *instruction, const Operation *operation, con
                                          "SYNCS", "WARPGROUP", NULL};
     Timing timing = {.control = control_decode(instruction->upper),
                      .operands = operands_of(instruction)};
-    timing.never = opcode_never_executes(instruction);
     timing.unmodelled = is_one_of(instruction, beside);
-    if (timing.never) return timing;
+    if (opcode_never_executes(instruction)) return timing;
     set_kind(instruction, &timing);
     if (is_one_of(instruction, memory)) {
         set_memory(instruction, operation, shape, from_hbm, machine, &timing);

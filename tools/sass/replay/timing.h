@@ -26,8 +26,7 @@ typedef enum Kind {
     KIND_BARRIER, /* waits for all warps of the block */
     KIND_COPY,    /* LDGSTS */
     KIND_COMMIT,  /* LDGDEPBAR: a group of copies ends */
-    KIND_AWAIT,   /* DEPBAR.LE: waits until so many groups are left */
-    KIND_BRANCH
+    KIND_AWAIT    /* DEPBAR.LE: waits until so many groups are left */
 } Kind;
 
 typedef struct Timing {
@@ -43,7 +42,6 @@ typedef struct Timing {
     double latency;  /* from then on until the result is there */
     bool global;     /* waits for L2 or HBM */
     bool fixed;      /* reads registers in a fixed window: the banks matter */
-    bool never;      /* under the guard @!PT: an issue slot alone */
     bool unmodelled; /* wgmma, TMA, mbarriers: runs beside the warps */
 } Timing;
 
