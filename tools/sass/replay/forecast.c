@@ -8,7 +8,7 @@
 
 /* The longest problem that is replayed is so many times as long as the longest that was counted:
  * what a block takes at its start and its end is then little. */
-enum { WARP = 32, PARTITIONS = 4, LONGER = 4 };
+enum { WARP = 32, LONGER = 4 };
 
 /* How much of what runs may be off the path. */
 static const double MOST_STRAYED = 0.05;
@@ -148,7 +148,7 @@ Forecast forecast_build(const Model *model, const char *folder, bool causal) {
         return forecast;
     }
     if (!runs_read(folder, &runs, &error)) {
-        refuse(&forecast, error.text, "");
+        refuse(&forecast, "", error.text);
         return forecast;
     }
     for (int l = 0; l < model->demands && !*forecast.reason; l++) {

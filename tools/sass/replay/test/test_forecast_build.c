@@ -1,7 +1,7 @@
 /* The replay of a kernel of one loop, from what was counted of it. Catches: a length that is
  * replayed in the place of another one, memory that is as fast or slow as the other, cycles of a
  * head that are those of a block, a block alone that is as fast as several, a kernel that is
- * replayed although it cannot be, and another reason for that. */
+ * replayed although it cannot be, and another reason for that, what holds of another kernel. */
 #include "limits/test/made_counts.h"
 #include "replay/forecast.h"
 
@@ -60,19 +60,26 @@ static void set_barriers(Module *module) {
     }
 }
 
-static Forecast forecast_of(const Machine *machine, const char *code, const char *counted,
-                            bool causal) {
+/* `fixed`: the number of a kernel whose blocks stay, or none. */
+static Forecast forecast_with(const Machine *machine, const char *code, const char *counted,
+                              bool causal, int fixed) {
     Module module = counted_module(code, counted_ptx);
     Model model;
     Error error;
     Forecast forecast = {0};
     set_barriers(&module);
-    if (ok(model_build(&module, machine, folder, &model, &error), "a model"))
+    if (ok(model_build(&module, machine, folder, &model, &error), "a model")) {
+        if (fixed >= 0) model.demand[fixed].fixed_blocks = 1;
         forecast = forecast_build(&model, counted, causal);
-    else
+    } else
         printf("# %s\n", error.text);
     module_close(&module);
     return forecast;
+}
+
+static Forecast forecast_of(const Machine *machine, const char *code, const char *counted,
+                            bool causal) {
+    return forecast_with(machine, code, counted, causal, -1);
 }
 
 static Growth growth_of(const Machine *machine, bool causal) {
@@ -105,12 +112,33 @@ static void test_full(void) {
     is_near(both.kernel[0].cycles.square, ROUND / 32 / 64 / 2, 1e-5, "each takes half the time");
 }
 
+/* Bytes that grow with the length, and as its square: so many times as much of the longest. */
+static void put_reads(double squares) {
+    for (int j = 0; j < LENGTHS; j++) {
+        char name[32];
+        const double length = counted_lengths[j];
+        snprintf(name, sizeof name, "%d.txt", counted_lengths[j]);
+        FILE *out = counted_file(folder, name);
+        fprintf(out,
+                "counters\n\nk\n  blocks\n  global memory, read  1 B requested, %.0f B distinct",
+                1e6 * length * (1 + squares * length / counted_lengths[LENGTHS - 1]));
+        fprintf(out, "\n  0 mma instructions\n");
+        fclose(out);
+    }
+}
+
 /* Bytes of S or P grow with pairs of rows and keys: each load of the loop waits for HBM. */
 static void test_streams(void) {
     put_counts(folder, BLOCKS_FULL, 100, true, 8, 8);
     is_near(growth_of(&known, false).square, 602.0 / 32 / 64, 1e-6, "what L2 cannot hold");
-    put_counts(folder, BLOCKS_FULL, 1, false, 8, 8);
-    is_near(growth_of(&known, false).square, ROUND / 32 / 64, 1e-9, "what it can");
+    for (double read = 0; read < 2; read++) {
+        put_counts(folder, BLOCKS_FULL, read, false, 8, 8);
+        is_near(growth_of(&known, false).square, ROUND / 32 / 64, 1e-9, "what it can");
+    }
+    put_reads(0.9);
+    is_near(growth_of(&known, false).square, ROUND / 32 / 64, 1e-9, "more of it at 768 keys");
+    put_reads(1.1);
+    is_near(growth_of(&known, false).square, 602.0 / 32 / 64, 1e-6, "less of it there");
 }
 
 static void test_causal(void) {
@@ -151,9 +179,56 @@ static void test_refused(void) {
             folder, "the path of a warp has no end in k");
     refuses(&known, "4 LDG.E R1, [R8.64]\n6 LDG.E R1, [R8.64]\n7 FFMA R1, R2, R3, R1\n10 EXIT\n",
             folder, "the path of a warp cannot be derived in k, at ?:0");
+    refuses(&known,
+            "\t//## File \"/a/tile.cuh\", line 3 inlined at \"/a/kernel.cu\", line 17\n"
+            "\t//## File \"/a/kernel.cu\", line 17\n"
+            "4 LDG.E R1, [R8.64]\n6 LDG.E R1, [R8.64]\n7 FFMA R1, R2, R3, R1\n10 EXIT\n",
+            folder, "the path of a warp cannot be derived in k, at kernel.cu:17");
     less = known;
     less.lsu_queue = 0.5;
     refuses(&less, counted_sass, folder, "warps wait for what never comes in k");
+}
+
+/* A reason is a line of a table: of a long one the beginning. */
+static void test_long_reason(void) {
+    char nowhere[400] = "/", expected[REASON_SIZE / 2 + 1] = "";
+    for (int i = 1; i < 399; i++) nowhere[i] = i % 20 ? 'n' : '/';
+    put_counts(folder, BLOCKS_FULL, 100, false, 8, 8);
+    memcpy(expected, nowhere, REASON_SIZE / 2);
+    refuses(&known, counted_sass, nowhere, expected);
+}
+
+/* Writes each record once more with its launch twice; what is read is told of the first alone. */
+static void launch_twice(void) {
+    static const char *const names[] = {"256.json", "512.json", "768.json", "first.json",
+                                        "second.json"};
+    static const char head[] = "{\"launches\":[";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[200], text[8192];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        FILE *in = fopen(path, "r");
+        text[fread(text, 1, sizeof text - 1, in)] = '\0';
+        fclose(in);
+        const char *launch = text + strlen(head);
+        FILE *out = fopen(path, "w");
+        const int length = (int)(strrchr(launch, ']') - launch);
+        fprintf(out, "%s%.*s,%.*s]}\n", head, length, launch, length, launch);
+        fclose(out);
+    }
+}
+
+static void test_launches(void) {
+    put_counts(folder, BLOCKS_FULL, 100, true, 8, 8);
+    launch_twice();
+    const Forecast both = forecast_of(&known, counted_sass, folder, false);
+    is_int(both.kernels, 2, "two kernels are replayed");
+    is_near(both.kernel[0].cycles.square, 602.0 / 32 / 64, 1e-6, "one of which waits for HBM");
+    is_near(both.kernel[1].cycles.square, ROUND / 32 / 64, 1e-9, "and one for L2");
+    for (int fixed = 0; fixed < 2; fixed++) {
+        const Forecast none = forecast_with(&known, counted_sass, folder, false, fixed);
+        is_int(none.kernels, 0, "both or none");
+        is_text(none.reason, "blocks that stay: k", "for either's sake");
+    }
 }
 
 static void test_tensor(void) {
@@ -171,6 +246,8 @@ int main(void) {
     test_causal();
     test_pairs();
     test_refused();
+    test_long_reason();
+    test_launches();
     test_tensor();
     remove_counts(folder);
     return done_testing();
