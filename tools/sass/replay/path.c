@@ -63,6 +63,7 @@ static void balance_block(Flows *flows, int b, int *part) {
     parts = 0;
     for (int i = 0; i < block->befores; i++) {
         const int before = block->before[i];
+        if (i > 0 && before == block->before[i - 1]) continue; /* two edges of one block */
         const Block *from = &flows->graph->block[before];
         for (int k = 0; k < from->nexts; k++)
             if (from->next[k] == b) part[parts++] = flows->first_edge[before] + 1 + k;
@@ -74,7 +75,7 @@ static void balance_block(Flows *flows, int b, int *part) {
 static bool propagate(Flows *flows, int *part) {
     flows->changed = true;
     flows->contradiction = false;
-    for (int sweep = 0; sweep < SWEEPS && flows->changed && !flows->contradiction; sweep++) {
+    for (int sweep = 0; sweep < SWEEPS && flows->changed; sweep++) {
         flows->changed = false;
         for (int i = 0; i < flows->graph->reached && !flows->contradiction; i++)
             balance_block(flows, flows->graph->reverse_postorder[i], part);
@@ -115,28 +116,20 @@ static Flows flows_of(const Function *function, const Graph *graph) {
     return flows;
 }
 
-typedef struct Count {
-    int block, sure;
-} Count;
-
-static int compare_counts(const void *a, const void *b) {
-    const Count *x = a, *y = b;
-    return x->sure != y->sure ? y->sure - x->sure : x->block - y->block;
-}
-
 /* Blocks with deciding instructions, the surest first. */
 static void believe_counts(Flows *flows, const Executions *executions, double warps, int *part) {
     const Graph *graph = flows->graph;
-    Count *count = list_zeroed((size_t)graph->blocks, sizeof *count);
-    for (int b = 0; b < graph->blocks; b++)
-        count[b] = (Count){b, executions->sure[graph->block[b].first]};
-    qsort(count, (size_t)graph->blocks, sizeof *count, compare_counts);
-    for (int i = 0; i < graph->blocks && count[i].sure > 0; i++) {
-        const Block *block = &graph->block[count[i].block];
-        const double times = executions->of[block->first] / warps;
-        if (block->order >= 0) believe(flows, count[i].block, times, times, part);
+    int surest = 0;
+    for (int b = 0; b < graph->blocks; b++) {
+        const int sure = executions->sure[graph->block[b].first];
+        if (sure > surest) surest = sure;
     }
-    free(count);
+    for (int sure = surest; sure > 0; sure--)
+        for (int b = 0; b < graph->blocks; b++) {
+            const int first = graph->block[b].first;
+            const double times = executions->of[first] / warps;
+            if (executions->sure[first] == sure) believe(flows, b, times, times, part);
+        }
 }
 
 /* How much an edge alone leads to: deciding instructions that are executed and that no other way
