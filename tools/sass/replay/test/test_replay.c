@@ -59,6 +59,38 @@ static void test_pipes(void) {
     ok(mufu.waits[WAIT_OTHER] > 0.9, "which waits for neither memory nor pipe");
 }
 
+/* Each pipe is waited for under its own name. Ten instructions of eight cycles: the first of a
+ * block waits for the last of the one before. */
+static void test_names(void) {
+    static const struct {
+        Pipe pipe;
+        Wait wait;
+    } expected[] = {{PIPE_FMA_HEAVY, WAIT_FMA},
+                    {PIPE_FMA_LITE, WAIT_FMA},
+                    {PIPE_ALU, WAIT_ALU},
+                    {PIPE_MUFU, WAIT_MUFU},
+                    {PIPE_TENSOR, WAIT_TENSOR}};
+    Timing code[10];
+    for (size_t p = 0; p < sizeof expected / sizeof *expected; p++) {
+        for (int i = 0; i < 10; i++) code[i] = in_pipe(expected[p].pipe, 8);
+        const Replay one = replay(code, 10, 1, 1);
+        is_near(one.cycles, 80, 1e-9, wait_name(expected[p].wait));
+        is_near(one.waits[expected[p].wait], 1, 1e-9, wait_key(expected[p].wait));
+    }
+    for (int i = 0; i < 10; i++) code[i] = in_pipe(PIPE_FMA, 8);
+    is_near(replay(code, 10, 1, 1).cycles, 40, 1e-9, "two at once where both pipes serve");
+    for (int i = 0; i < 10; i++) code[i] = plain(0);
+    is_near(replay(code, 10, 1, 1).cycles, 10, 1e-9, "no stall count is one cycle");
+    const Timing mixed[] = {in_pipe(PIPE_FMA_LITE, 6), in_pipe(PIPE_FMA, 2), in_pipe(PIPE_FMA, 2),
+                            plain(20), plain(1)};
+    is_near(replay(mixed, 5, 1, 1).cycles, 1 + 2 + 1 + 20 + 1, 1e-9,
+            "floats go to the pipe that is free first");
+    const Timing heavy[] = {in_pipe(PIPE_FMA, 6), in_pipe(PIPE_FMA_HEAVY, 2),
+                            in_pipe(PIPE_FMA_LITE, 2), plain(20), plain(1)};
+    is_near(replay(heavy, 5, 1, 1).cycles, 6 + 1 + 20 + 1, 1e-9,
+            "of two that are free to the one that can do nothing else");
+}
+
 /* What reads registers meanwhile takes the ports that mma.sync needs. */
 static void test_taken(void) {
     Timing code[20];
@@ -150,6 +182,13 @@ static void test_barrier(void) {
     is_near(replay(code, 6, 8, 1).cycles, 5 * 28 + 2, 1e-9, "of eight");
     ok(replay(code, 6, 8, 1).waits[WAIT_BARRIER] > 0.9, "is what they wait for");
     is_near(replay(code, 6, 1, 2).cycles, 71 / 2.0, 1e-9, "blocks do not wait for each other");
+    Timing late[] = {meet, plain(1)};
+    late[0].control.stall = 40;
+    is_near(replay(late, 2, 1, 1).cycles, 41, 1e-9, "a stall count that is longer stays");
+    late[0].control.stall = 14;
+    is_near(replay(late, 2, 1, 1).cycles, 15, 1e-9, "one that is as long, too");
+    late[0].control.stall = 13;
+    is_near(replay(late, 2, 1, 1).cycles, 15, 1e-9, "a shorter one does not");
 }
 
 static void test_deadlock(void) {
@@ -168,6 +207,7 @@ int main(void) {
     test_stalls();
     test_scoreboard();
     test_pipes();
+    test_names();
     test_taken();
     test_code();
     test_blocks();
