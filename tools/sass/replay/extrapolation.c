@@ -8,6 +8,8 @@ enum { WARP = 32 };
 
 bool extrapolation_of_tiles(const Extrapolation *blocks) { return blocks->demand->rows > 1; }
 
+int extrapolation_warps(const Counted *launch) { return (launch->threads + WARP - 1) / WARP; }
+
 static Growth growth_of(const Extrapolation *blocks, int operation) {
     double value[LENGTHS];
     for (int j = 0; j < LENGTHS; j++)
@@ -43,9 +45,9 @@ static double keys_of(const Extrapolation *blocks, double length, int part) {
 }
 
 static bool add_path(const Extrapolation *blocks, const Counted *counted, Path *path) {
-    const int warps = (counted->threads + WARP - 1) / WARP;
     Executions executions = executions_of(blocks->code, counted, &blocks->lines);
-    const bool found = path_derive(blocks->code, &executions, counted->blocks * warps, path);
+    const double warps = counted->blocks * extrapolation_warps(counted);
+    const bool found = path_derive(blocks->code, &executions, warps, path);
     executions_free(&executions);
     return found;
 }

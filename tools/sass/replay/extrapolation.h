@@ -23,6 +23,9 @@ typedef struct Extrapolation {
 /* Whether blocks are tiles of query rows; else all of them do the same. */
 bool extrapolation_of_tiles(const Extrapolation *blocks);
 
+/* Warps of a block. */
+int extrapolation_warps(const Counted *launch);
+
 /* Whether an operation is executed as often however many keys there are. What it reads of global
  * memory no other block has read. */
 bool extrapolation_once(const Extrapolation *blocks, int operation);

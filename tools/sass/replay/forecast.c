@@ -8,7 +8,7 @@
 
 /* The longest problem that is replayed is so many times as long as the longest that was counted:
  * what a block takes at its start and its end is then little. */
-enum { WARP = 32, LONGER = 4 };
+enum { LONGER = 4 };
 
 /* How much of what runs may be off the path. */
 static const double MOST_STRAYED = 0.05;
@@ -128,7 +128,7 @@ static bool foretell(Forecast *forecast, const Model *model, Extrapolation *bloc
     const char *beside = unmodelled(blocks->code->function, timing);
     ReplayInput in = {.machine = model->machine,
                       .timing = timing,
-                      .warps = (launch->threads + WARP - 1) / WARP,
+                      .warps = extrapolation_warps(launch),
                       .resident = blocks->demand->resident};
     if (beside) refuse(forecast, "not modelled: ", beside);
     forecast->kernel[blocks->launch].tensor = multiplies(blocks->code->function, timing);

@@ -38,6 +38,13 @@ static void steps(const Path *path, double rounds, bool behind, const char *what
     is_near(path->strayed, 0, 1e-9, "as was counted");
 }
 
+static void test_warps(void) {
+    static const int threads[] = {1, 32, 33, 64, 65, 1024}, warps[] = {1, 1, 2, 2, 3, 32};
+    for (int i = 0; i < 6; i++)
+        is_int(extrapolation_warps(&(Counted){.threads = threads[i]}), warps[i],
+               "a part of a warp is one");
+}
+
 static void test_full(Extrapolation *blocks) {
     Path path[PARTS];
     double keys;
@@ -135,6 +142,7 @@ int main(void) {
                             .demand = &demand,
                             .runs = &runs,
                             .lines = {.lines = INSTRUCTIONS, .operation = line}};
+    test_warps();
     test_full(&blocks);
     test_causal(&blocks);
     test_endless(&blocks);
