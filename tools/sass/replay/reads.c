@@ -27,8 +27,7 @@ Operands operands_of(const Instruction *instruction) {
     for (int slot = 0; slot < SLOTS;) {
         at += strspn(at, ", ");
         const size_t length = strcspn(at, ",");
-        const bool predicate = *at == 'P' || (*at == '!' && at[1] == 'P');
-        if (!(first && is_result(at)) && !predicate) {
+        if (!(first && is_result(at)) && *at != 'P') {
             operands.source[slot] = register_of(at);
             operands.kept[slot++] = is_kept(at, length);
         }
