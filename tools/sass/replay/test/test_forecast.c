@@ -51,6 +51,8 @@ int main(void) {
             "issue slots weighed by their times");
     is_near(both.waits[WAIT_FMA], first / (first + second), 1e-9, "and so are waits");
     const Forecast none = {0};
-    is_near(outlook(&none, 0, 256).ms, 0, 0, "without a replay there is no time");
+    const Outlook nothing = outlook(&none, 0, 256);
+    is_near(nothing.ms, 0, 0, "without a replay there is no time");
+    is_near(nothing.issued + nothing.waits[WAIT_FMA], 0, 0, "and no share of it");
     return done_testing();
 }

@@ -145,6 +145,7 @@ static void test_causal(void) {
     put_counts(folder, BLOCKS_CAUSAL, 100, false, 2, 4);
     const Growth growth = growth_of(&known, true);
     is_near(growth.square, ROUND / 32 / 64 / 2, 1e-6, "half the keys");
+    is_near(growth.constant, 0, 0, "nothing once per head");
     is_near(growth.linear, (ALONE + ROUND) / 64, 1e-3, "and half a tile");
 }
 
@@ -174,6 +175,8 @@ static void test_refused(void) {
     less.l2_latency = 0;
     refuses(&less, counted_sass, folder, "latencies are not known of Card");
     refuses(&known, "4 LDG.E R1, [R8.64]\n7 HGMMA.64x128x16.F32 R24, gdesc[UR4], R24\n10 EXIT\n",
+            folder, "not modelled: HGMMA.64x128x16.F32");
+    refuses(&known, "7 HGMMA.64x128x16.F32 R24, gdesc[UR4], R24\n4 LDG.E R1, [R8.64]\n10 EXIT\n",
             folder, "not modelled: HGMMA.64x128x16.F32");
     refuses(&known, "4 LDG.E R1, [R8.64]\n.L_x_0:\n7 FFMA R1, R2, R3, R1\n9 BRA `(.L_x_0)\n",
             folder, "the path of a warp has no end in k");
@@ -237,6 +240,10 @@ static void test_tensor(void) {
     put_counts(folder, BLOCKS_FULL, 100, false, 8, 8);
     const Forecast forecast = forecast_of(&known, code, folder, false);
     ok(forecast.kernels == 1 && forecast.kernel[0].tensor, "one instruction of tensor cores");
+    const char first[] =
+        "4 HMMA.16816.F32 R4, R8, R2, R4\n4 LDG.E R1, [R8.64]\n.L_x_0:\n"
+        "6 LDG.E R2, [R8.64]\n7 FFMA R1, R2, R3, R1\n9 @P0 BRA `(.L_x_0)\n10 EXIT\n";
+    ok(forecast_of(&known, first, folder, false).kernel[0].tensor, "the first one");
 }
 
 int main(void) {

@@ -183,6 +183,15 @@ static void test_uncounted(void) {
             "EXIT\n",
             (double[]){0, 0, 0, 1}, (int[]){0, 0, 0, 1}, "abcd",
             "a loop that nobody counted goes round once");
+    follows("@P1 BRA `(.L_x_1)\n"
+            "FADD R1, R2, R3\n"
+            ".L_x_0:\n"
+            "IADD3 R1, R2, R3, R4\n"
+            "@P0 BRA `(.L_x_0)\n"
+            ".L_x_1:\n"
+            "EXIT\n",
+            (double[]){0, 1, 0, 0, 1}, (int[]){0, 2, 0, 0, 2}, "abcde",
+            "nor more with a way round it");
     follows("BRA `(.L_x_1)\n"
             ".L_x_0:\n"
             "FADD R1, R2, R3\n"
@@ -223,6 +232,19 @@ static void test_promise(void) {
     path = path_of(code, (double[]){0, 0, 0, 0, 2, 2, 0}, (int[]){0, 9, 9, 0, 3, 3, 0}, letters);
     is_text(letters, "aefefg", "but none that never runs");
     path_free(&path);
+    path = path_of("BRX R2 -0x10 (*\"BRANCH_TARGETS .L_x_0,.L_x_1,.L_x_2\"*)\n"
+                   ".L_x_0:\n"
+                   "FADD R1, R2, R3\n"
+                   "@P1 BRA `(.L_x_0)\n"
+                   "BRA `(.L_x_2)\n"
+                   ".L_x_1:\n"
+                   "FMUL R1, R2, R3\n"
+                   "@P1 BRA `(.L_x_1)\n"
+                   ".L_x_2:\n"
+                   "EXIT\n",
+                   (double[]){0, 0, 0, 0, 2, 2, 0}, (int[]){0, 9, 9, 0, 3, 3, 0}, letters);
+    is_text(letters, "aefefg", "nor of three ways");
+    path_free(&path);
 }
 
 static void test_ends(void) {
@@ -234,6 +256,13 @@ static void test_ends(void) {
     follows(code, (double[]){1, 0, 0}, (int[]){1, 1, 0}, "a", "a warp that ends at once");
     follows(code, (double[]){1, 1, 1}, (int[]){1, 1, 0}, "abc", "one that does not");
     follows(code, (double[]){1, 0, 0}, (int[]){0, 0, 0}, "abc", "nor does one that nobody counted");
+    follows(".L_x_0:\n"
+            "@P0 EXIT\n"
+            ".L_x_1:\n"
+            "FADD R1, R2, R3\n"
+            "BRA `(.L_x_0)\n",
+            (double[]){4, 3, 3}, (int[]){1, 1, 1}, "abcabcabca",
+            "one that ends in the fourth round");
     Path path = path_of(code, (double[]){1, 0.75, 0.75}, (int[]){1, 1, 1}, letters);
     is_text(letters, "abc", "three in four go on");
     is_near(path.expected, 1 + 0.75 * 2, 1e-9, "which is what is expected");

@@ -60,6 +60,19 @@ static void test_queue(void) {
             "and again when the unit has done with it");
 }
 
+/* Beside a block that issues in each of 126 cycles, one with four loads: in cycle 0, 1, 4, when the
+ * first has been handed over, and 24, when the unit has done with it. */
+static void test_beside(void) {
+    const Timing code[] = {load(20, 1, 0), load(20, 1, 0), load(20, 1, 0),
+                           load(20, 1, 0), plain(100),     plain(1)};
+    int loads[] = {0, 1, 2, 3, 4, 5}, busy[126];
+    for (int i = 0; i < 126; i++) busy[i] = 5;
+    const Path path[] = {{.step = loads, .steps = 6, .expected = 1e5},
+                         {.step = busy, .steps = 126, .expected = 1e5}};
+    const ReplayInput in = {&machine, code, path, 2, 1, 2};
+    is_near(replay_run(&in).issued, (6 + 126) / 126.0 / 4, 1e-9, "no cycle earlier");
+}
+
 /* One that takes long, and a queue of 64 behind it; the first of them is waited for. */
 static void test_long_queue(void) {
     Timing code[MOST];
@@ -146,6 +159,7 @@ int main(void) {
     test_handover();
     test_ended();
     test_queue();
+    test_beside();
     test_long_queue();
     test_short_requests();
     test_port();
