@@ -131,7 +131,7 @@ static void put_reads(double squares) {
 static void test_streams(void) {
     put_counts(folder, BLOCKS_FULL, 100, true, 8, 8);
     is_near(growth_of(&known, false).square, 602.0 / 32 / 64, 1e-6, "what L2 cannot hold");
-    for (double read = 0; read < 2; read++) {
+    for (int read = 0; read < 2; read++) {
         put_counts(folder, BLOCKS_FULL, read, false, 8, 8);
         is_near(growth_of(&known, false).square, ROUND / 32 / 64, 1e-9, "what it can");
     }
