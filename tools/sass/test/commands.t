@@ -171,6 +171,12 @@ END
 prints diff 0 diff $rows $mma
 prints diff_back 0 diff FORMAT=markdown $mma $rows
 prints diff_json 0 diff FORMAT=json $rows 02_mma.cubin
+# What concerns the earlier one alone is left out, and one with other kernels says nothing.
+mkdir -p variants/02_mma
+printf '%s\n' 'full: loop HMMA == 1' 'causal: loop HMMA == 2' 'loop HMMA == 1' \
+    >variants/02_mma/expect.sass
+prints diff_variants 0 diff STAGES=variants $full $mma
+prints diff_apart 0 diff $paths $mma
 prints ladder 0 ladder $rows $mma 02_mma.cubin
 prints ladder_markdown 0 ladder FORMAT=markdown $mma $rows
 prints ladder_json 0 ladder FORMAT=json $rows
@@ -300,6 +306,21 @@ prints limits_others 0 limits "${replayed[@]}" RESULTS=others B=1 H=4 $mma
 prints limits_others_json 0 limits "${replayed[@]}" RESULTS=others B=1 H=4 FORMAT=json $mma
 prints errors_others 0 errors "${replayed[@]}" RESULTS=others $mma $full
 prints errors_others_json 0 errors "${replayed[@]}" RESULTS=others FORMAT=json $mma
+# Of two files that follow each other one thing alone is another one, and each has a row.
+mkdir rows
+files=()
+for place in 02_mma/d64_fp16 02_mma/d64_bf16 02_mma/d128_bf16 03_other/d128_bf16; do
+    file=sm_80/${place}_causal
+    name=${place%/*} d=${place#*/d} type=${place##*_}
+    [ -d build/sm_80/$name ] || stage build/sm_80/$name 02_mma
+    [ -e build/$file.so ] || cp library.so build/$file.so
+    mkdir -p alone/sm_80/$name
+    [ -d alone/$file ] || cp -r alone/sm_80/02_mma/d64_fp16_causal alone/$file
+    cell $name 4096 true 0.${#files[@]}1 |
+        sed "s/\"fp16\"/\"$type\"/; s/\"d\":64/\"d\":${d%_*}/" >>rows/a.jsonl
+    files+=("build/$file.so")
+done
+prints errors_rows 0 errors "${replayed[@]}" RESULTS=rows "${files[@]}"
 limits+=(GPU=a100)
 alone=("${limits[@]}")
 limits+=(RESULTS=results B=1 H=4)
