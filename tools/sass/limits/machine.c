@@ -133,7 +133,7 @@ static bool read_lines(Source *lines, const char *path, Machine *machine, Error 
 
 /* The names in the folder, sorted, with blanks between. */
 static void list_names(const char *folder, char *names, size_t size) {
-    struct dirent **entry;
+    struct dirent **entry = NULL;
     const int count = scandir(folder, &entry, NULL, alphasort);
     *names = '\0';
     for (int i = 0; i < count; i++) {
@@ -144,7 +144,7 @@ static void list_names(const char *folder, char *names, size_t size) {
                      (int)(ending - entry[i]->d_name), entry[i]->d_name);
         free(entry[i]);
     }
-    if (count >= 0) free(entry);
+    free(entry);
 }
 
 bool machine_read(const char *folder, const char *name, Machine *machine, Error *error) {
@@ -183,7 +183,7 @@ bool machine_for(const char *folder, const char *arch, char name[MACHINE_NAME_SI
 const char *machine_refuses(const Machine *machine, const char *arch, char text[REFUSAL_SIZE]) {
     const int needs = number_of(arch), has = (int)machine->capability;
     const bool alone = arch[strlen(arch) - 1] == 'a';
-    if (has == needs || (!alone && has / 10 == needs / 10 && has > needs)) return NULL;
+    if (alone ? has == needs : has / 10 == needs / 10 && has >= needs) return NULL;
     snprintf(text, REFUSAL_SIZE, "its code is for compute capability %d.%d%s, and %s has %d.%d",
              needs / 10, needs % 10, alone ? " alone" : "", machine->device, has / 10, has % 10);
     return text;

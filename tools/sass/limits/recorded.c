@@ -11,7 +11,7 @@ static bool is_text(const char *line, const char *key, const char *wanted) {
 
 static bool is_number(const char *line, const char *key) {
     const char *value = json_member(line, key);
-    return value && strchr("-0123456789", *value) && *value;
+    return value && strchr("-0123456789", *value);
 }
 
 static int whole(const char *line, const char *key) {

@@ -310,13 +310,12 @@ prints errors_others_json 0 errors "${replayed[@]}" RESULTS=others FORMAT=json $
 mkdir rows
 files=()
 for place in 02_mma/d64_fp16 02_mma/d64_bf16 02_mma/d128_bf16 03_other/d128_bf16; do
-    file=sm_80/${place}_causal
-    name=${place%/*} d=${place#*/d} type=${place##*_}
-    [ -d build/sm_80/$name ] || stage build/sm_80/$name 02_mma
-    [ -e build/$file.so ] || cp library.so build/$file.so
-    mkdir -p alone/sm_80/$name
-    [ -d alone/$file ] || cp -r alone/sm_80/02_mma/d64_fp16_causal alone/$file
-    cell $name 4096 true 0.${#files[@]}1 |
+    name=${place%/*} d=${place#*/d} type=${place##*_} file=sm_80/${place}_causal
+    [ -d "build/sm_80/$name" ] || stage "build/sm_80/$name" 02_mma
+    [ -e "build/$file.so" ] || cp library.so "build/$file.so"
+    mkdir -p "alone/sm_80/$name"
+    [ -d "alone/$file" ] || cp -r alone/sm_80/02_mma/d64_fp16_causal "alone/$file"
+    cell "$name" 4096 true 0.${#files[@]}1 |
         sed "s/\"fp16\"/\"$type\"/; s/\"d\":64/\"d\":${d%_*}/" >>rows/a.jsonl
     files+=("build/$file.so")
 done

@@ -38,6 +38,7 @@ static CountedRun run;
 static bool read_launches(const char *launches, const char *report) {
     Error error;
     put_launches("record", launches);
+    memset(&run, 1, sizeof run);
     if (report) put("report", report);
     return counted_read(place("record"), report ? place("report") : NULL, &run, &error);
 }
@@ -49,12 +50,12 @@ static void is_kind(int operation, const char *expected, const char *what) {
     is_text(kind, expected, what);
 }
 
-/* Four operations, of which nine numbers each were counted; of the last one there are none. */
+/* Four operations, of which nine numbers were counted, one or none, and another one. */
 static void test_operations(void) {
     static const char launch[] =
         "{\"kernel\":\"k\",\"grid\":[2,3,4],\"threads\":[32,2,1],\"classes\":[\"a\",\"b\",\"c\"],"
         "\"ops\":[[\"x\",2],[\"y\",0],[\"z\",1],[\"w\",7],[\"none\",0]],"
-        "\"run_counters\":[[1,2,3,4,5,6,7,8,9],[11,12,13,14,15,16,17,18,19],[21],[31]],"
+        "\"run_counters\":[[1,2,3,4,5,6,7,8,9],[11,12,13,14,15,16,17,18,19],[21],[]],"
         "\"counters\":[[41,99],[42],[43]]}";
     ok(read_launches(launch, NULL), "a record without a report");
     const Counted *counted = &run.launch[0];
@@ -74,6 +75,7 @@ static void test_operations(void) {
     }
     ok(counted->operation[2].executions == 21 && counted->operation[2].requests == 0,
        "of another one there is one number");
+    ok(counted->operation[3].executions == 0, "of the last one there is none");
     ok(counted->operation[2].in_first_block == 43 && counted->operation[3].in_first_block == 0,
        "the recorded block has fewer operations");
     ok(counted->read_bytes == 0 && counted->written_bytes == 0, "no report, no bytes");
@@ -124,6 +126,19 @@ static void tells(const char *report, const char *expected, const char *what) {
 #define BLOCKS "  2 blocks\n"
 #define END "  0 mma instructions\n"
 
+/* A name that just has room. */
+static void test_long_name(void) {
+    char name[NAME_SIZE], launch[NAME_SIZE + 40], text[NAME_SIZE + 80];
+    memset(name, 'k', NAME_SIZE - 1);
+    name[NAME_SIZE - 1] = '\0';
+    snprintf(launch, sizeof launch, "{\"kernel\":\"%s\"}", name);
+    snprintf(text, sizeof text, "\n%s\n" BLOCKS READ "9, 5 B distinct\n" END, name);
+    ok(read_launches(launch, text), "a kernel with a long name");
+    is_text(run.launch[0].kernel, name, "which is kept");
+    is_near(run.launch[0].read_bytes, 5, 0, "and found in the report");
+    counted_free(&run);
+}
+
 static void test_reports(void) {
     tells("\nk\n" BLOCKS READ "1 B requested, 2.5 KiB distinct: each\n" WRITTEN
           "7, 3 MiB distinct\n" END "\nm\n" BLOCKS READ "9, 2  GiB distinct\n" WRITTEN
@@ -156,10 +171,13 @@ static void says(bool read, const Error *error, Status status, const char *text)
 
 static void test_refused(void) {
     Error error;
+    memset(&run, 1, sizeof run);
     bool read = counted_read(place("nothing"), NULL, &run, &error);
+    ok(!run.launch && !run.text && run.launches == 0, "nothing was read");
     says(read, &error, STATUS_USAGE, "/nothing cannot be read: No such file or directory");
     put_launches("record", "{\"kernel\":\"k\",\"ops\":[[\"x\",0]],\"run_counters\":[[1]]}");
     read = counted_read(place("record"), place("nothing"), &run, &error);
+    ok(!run.launch && !run.text && run.launches == 0, "nothing is kept");
     says(read, &error, STATUS_USAGE, "/nothing cannot be read: No such file or directory");
     put("record", "{\"launches\":[]}");
     read = counted_read(place("record"), NULL, &run, &error);
@@ -186,6 +204,7 @@ static void test_stage(void) {
     Runs runs;
     Error error;
     put_stage();
+    memset(&runs, 1, sizeof runs);
     ok(runs_read(folder, &runs, &error), "all that was counted of a stage");
     for (int j = 0; j < LENGTHS; j++) {
         is_near(runs.length[j], 1 << j, 0, "a length");
@@ -200,8 +219,10 @@ static void test_stage(void) {
         char text[80];
         unlink(place(names[i]));
         snprintf(text, sizeof text, "/%s cannot be read: No such file or directory", names[i]);
+        memset(&runs, 1, sizeof runs);
         const bool read = runs_read(folder, &runs, &error);
         says(read, &error, STATUS_USAGE, text);
+        ok(!runs.first.text && !runs.of[0].text, "nothing is kept");
         put_stage();
     }
     unlink(place("lengths"));
@@ -255,6 +276,7 @@ int main(void) {
     test_operations();
     test_footprints();
     test_reports();
+    test_long_name();
     test_refused();
     test_stage();
     test_agree();

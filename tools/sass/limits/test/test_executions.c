@@ -296,6 +296,16 @@ static void test_copies(void) {
            COUNTED(12), "6:4 6:4 6:4 6:4 0:0", "copies have one opcode before its first point");
     elects("1 LDS R2, [R1]\n1 STS [R1], R2\n1 LDS R2, [R1]\n2 LDS R2, [R1]\n" END, COUNTED(12, 6),
            "6:3 6:3 6:3 6:3 0:0", "and one line");
+    elects("1 LDSM R2, [R1]\n1 LDS R2, [R1]\n1 STS [R1], R2\n1 FFMA R1, R2, R3, R4\n"
+           "1 LDGSTS.E [R1], [R2.64]\n1 SHFL.BFLY PT, R2, R4\n1 LDSM R2, [R1]\n"
+           "1 FFMA R1, R2, R3, R4\n1 SHFL.BFLY PT, R2, R4\n1 STS [R1], R2\n1 LDS R2, [R1]\n"
+           "1 LDGSTS.E [R1], [R2.64]\n" END,
+           COUNTED(12), "6:12 6:12 6:12 6:12 6:12 6:12 6:12 6:12 6:12 6:12 6:12 6:12 0:0",
+           "two each of six opcodes");
+    elects("5 LDS R2, [R1]\n2 LDS R2, [R1]\n4 LDS R2, [R1]\n1 LDS R2, [R1]\n3 LDS R2, [R1]\n"
+           "1 LDS R2, [R1]\n4 LDS R2, [R1]\n5 LDS R2, [R1]\n3 LDS R2, [R1]\n2 LDS R2, [R1]\n" END,
+           COUNTED(12, 12, 12, 12, 12), "6:10 6:10 6:10 6:10 6:10 6:10 6:10 6:10 6:10 6:10 0:0",
+           "two each on five lines");
     elects("2 STS [R1], R2\n1 LDS R2, [R1]\n3 FADD R1, R2, R3\n" OUT
            "3 FADD R1, R2, R3\n1 LDS R2, [R1]\n2 STS [R1], R2\n1 LDS R2, [R1]\n" OUT
            "2 STS [R1], R2\n1 LDS R2, [R1]\n3 FADD R1, R2, R3\n" END,

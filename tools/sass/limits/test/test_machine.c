@@ -70,19 +70,21 @@ static void remove_text(const char *name) {
     unlink(path);
 }
 
-/* Of three for the same code the last one is taken; what ends otherwise is none. */
+/* Of four for the same code the last one is taken; what ends otherwise is none. */
 static void test_several(void) {
     Machine machine;
     Error error;
     char name[MACHINE_NAME_SIZE];
     put_text("a.txt", whole);
     put_text("d.txt", whole);
+    put_text("e%%.txt", whole);
     put_text("c.txt.old", whole);
     put_text("notes", "");
-    ok(machine_for(folder, "sm_86", name), "there are three for sm_86");
-    is_text(name, "d", "the last one is taken");
+    ok(machine_for(folder, "sm_86", name), "there are four for sm_86");
+    is_text(name, "e%%", "the last one is taken");
+    ok(!machine_for(folder, "sm-86", name) && !*name, "none is for what is no architecture");
     ok(!machine_read(folder, "other", &machine, &error), "a name that is none");
-    is_text(error.text, "GPU must be one of: a card d; not 'other'", "names all");
+    is_text(error.text, "GPU must be one of: a card d e%%; not 'other'", "names all");
     char many[16];
     for (int i = 0; i < 90; i++) {
         snprintf(many, sizeof many, "card_%02d.txt", i);
@@ -96,6 +98,7 @@ static void test_several(void) {
     }
     remove_text("a.txt");
     remove_text("d.txt");
+    remove_text("e%%.txt");
     remove_text("c.txt.old");
     remove_text("notes");
 }
@@ -115,6 +118,7 @@ static void test_runs(void) {
             "and says so");
     machine.capability = 90;
     ok(!machine_refuses(&machine, "sm_90a", reason), "but on 9.0");
+    ok(machine_refuses(&machine, "sm_89", reason), "where code for 8.9 does not run");
     machine.capability = 89;
     ok(machine_refuses(&machine, "sm_129", reason), "a generation that it is not of");
     is_text(reason, "its code is for compute capability 12.9, and Test Card has 8.9",

@@ -75,6 +75,27 @@ static void test_ends(void) {
     matches(".func k()\n{\nret;\n}\n", "ret", "none", "a function is no kernel");
 }
 
+/* Of an opcode 127 letters count, also behind a guard. */
+static void test_long(void) {
+    enum { LONG = 127 };
+    for (int differs = LONG - 2; differs <= LONG; differs++) {
+        char opcode[2][LONG + 2], ptx[2 * LONG], text[2 * LONG];
+        for (int i = 0; i < 2; i++) {
+            memset(opcode[i], 'x', LONG + 1);
+            opcode[i][LONG + 1] = '\0';
+        }
+        opcode[1][differs] = 'y';
+        snprintf(ptx, sizeof ptx, ".entry k()\n{\n@%%p1 %s %%r1;\n}\n", opcode[0]);
+        snprintf(text, sizeof text, "\"@%%p1 %s %%r1\"", opcode[1]);
+        Operation operation = {.text = text};
+        const Counted launch = {.operation = &operation, .operations = 1};
+        Matching matching;
+        const bool same = matching_find(ptx, "k", &launch, &matching);
+        ok(same == (differs == LONG), "opcodes that differ in letter %d", differs + 1);
+        if (same) matching_free(&matching);
+    }
+}
+
 static void test_names(void) {
     static const char *const behind[] = {"(", " (", "\t(", "\n(", "\r\n("};
     for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
@@ -117,6 +138,7 @@ static void test_kernels(void) {
 int main(void) {
     test_statements();
     test_ends();
+    test_long();
     test_names();
     test_kernels();
     return done_testing();

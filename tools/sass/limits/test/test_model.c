@@ -102,7 +102,8 @@ static void test_residents(void) {
         int resident;
     } rooms[] = {{80, 160, 65536, 100, 32, 2}, {80, 2048, 6144, 100, 32, 3},
                  {80, 2048, 65536, 9, 32, 4},  {86, 2048, 65536, 9, 32, 4},
-                 {75, 2048, 65536, 9, 32, 9},  {80, 2048, 65536, 100, 5, 5}};
+                 {75, 2048, 65536, 9, 32, 9},  {79, 2048, 65536, 9, 32, 9},
+                 {80, 2048, 65536, 100, 5, 5}};
     const Machine before = machine;
     put_counts(folder, BLOCKS_FULL, 100, false, 8, 8);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {

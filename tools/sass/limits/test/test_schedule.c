@@ -34,6 +34,10 @@ static void test_tails(void) {
      * the blocks that are left. */
     const double late[] = {4, 1.5, 4, 3.5, 10, 1};
     is_near(schedule_end(late, 6, 2, 2, 1), 16, 1e-9, "a block goes where one ends first");
+    /* On both a block ends at 4; what is left of the other one is 4 on the first and none on the
+     * second. */
+    const double tie[] = {2, 2, 6, 2, 10};
+    is_near(schedule_end(tie, 5, 2, 2, 1), 18, 1e-9, "of two that have room at once the first");
     is_near(schedule_end(rising, 0, SMS, 1, 1), 0, 0, "no blocks");
 }
 

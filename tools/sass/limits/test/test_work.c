@@ -69,6 +69,8 @@ static void test_memory(void) {
     asks("LDS R1, [R2]", &load, NULL, "issue 10, shared 30");
     asks("STS [R1], R2", &load, NULL, "issue 10, shared 30");
     asks("LDSM.16.M88.4 R1, [R2]", &load, NULL, "issue 10, shared 30");
+    load.requests = 1;
+    asks("LDS R1, [R2]", &load, NULL, "issue 10, shared 1200");
     load.requests = 0;
     asks("LDS R1, [R2]", &load, NULL, "issue 10, shared 10");
     Operation global = {"\"ld.global\"", "\"global load\"", 40, 40, 160, 0, 0};
@@ -88,6 +90,8 @@ static void test_memory(void) {
     asks("STG.E [R2.64], R1", &global, &shape, "issue 10, shared 25, l2 5120");
     Operation copy = {"\"cp.async\"", "\"cp.async\"", 40, 0, 160, 320, 0};
     asks("LDGSTS.E [R1], [R2.64]", &copy, NULL, "issue 10, shared 80, l2 5120");
+    copy.executions = 1;
+    asks("LDGSTS.E [R1], [R2.64]", &copy, NULL, "issue 10, shared 3200, l2 5120");
     copy.executions = 0;
     asks("LDGSTS.E [R1], [R2.64]", &copy, NULL, "issue 10, l2 5120");
     asks("LDGSTS.E [R1], [R2.64]", NULL, NULL, "issue 10");
@@ -173,6 +177,9 @@ static void test_units(void) {
     m.half_in_fma = 0;
     unit_cycles(&m, work, cycles);
     is_near(cycles[UNIT_FMA], 32 * 8000 / 96.0, 1e-9, "many integer products take it all");
+    m.mma_tflops = m.wgmma_tflops = 1;
+    unit_cycles(&m, work, cycles);
+    is_near(cycles[UNIT_POWER], 2e-3 * (7000 + 8000), 1e-9, "a rate of one is known");
     m.mma = m.wgmma = m.mma_tflops = m.wgmma_tflops = 0;
     unit_cycles(&m, work, cycles);
     ok(cycles[UNIT_TENSOR] == 0 && cycles[UNIT_POWER] == 0, "what is not known takes no time");
