@@ -283,6 +283,26 @@ static void test_orders(void) {
             "a last tile sees half more");
 }
 
+/* Four tiles: of one unit each needs as much, of another one 1, 3, 5 and 7 parts, which are as many
+ * cycles in all. */
+static void test_as_busy(void) {
+    Machine two = machine;
+    Model model = {.machine = &two, .demands = 1};
+    const Shape shape = {.batch = 1, .heads = 1, .length = 256, .d = 64, .causal = true};
+    two.sms = 2;
+    model.demand[0] = tiles((Growth){0, 256, 0});
+    model.demand[0].of[UNIT_MUFU] = (Growth){0, 0, 1};
+    const Bound bound = model_bound(&model, &shape);
+    is_near(bound.cycles[UNIT_ALU], bound.cycles[UNIT_MUFU], 0, "two units that are as busy");
+    is_near(bound.imbalance, 1, 1e-9, "the first tells how blocks spread");
+    model.demands = 2;
+    for (int l = 0; l < 2; l++) {
+        model.demand[l] = (Demand){.rows = 1, .resident = 1};
+        model.demand[l].of[l ? UNIT_ALU : UNIT_MUFU] = (Growth){0, 10, 0};
+    }
+    is_int(model_bound(&model, &shape).binding, UNIT_MUFU, "of two kernels as long the first");
+}
+
 static void test_cycles(void) {
     Machine three = machine;
     Model model = {.machine = &three, .demands = 1};
@@ -370,6 +390,7 @@ int main(void) {
     test_bound();
     test_causal();
     test_orders();
+    test_as_busy();
     test_cycles();
     test_fixed();
     test_kernels();

@@ -34,6 +34,9 @@ static void test_tails(void) {
      * the blocks that are left. */
     const double late[] = {4, 1.5, 4, 3.5, 10, 1};
     is_near(schedule_end(late, 6, 2, 2, 1), 16, 1e-9, "a block goes where one ends first");
+    /* The first one ends its second block at 4, the other one a block at 10. */
+    const double second[] = {6, 5, 2, 5, 10};
+    is_near(schedule_end(second, 5, 2, 2, 1), 18, 1e-9, "or where the second block is short");
     /* On both a block ends at 4; what is left of the other one is 4 on the first and none on the
      * second. */
     const double tie[] = {2, 2, 6, 2, 10};
