@@ -26,6 +26,7 @@ static bool read_with(const char *from, const char *to, Machine *machine, Error 
     if (!out || !at) return false;
     fprintf(out, "%.*s%s%s", (int)(at - whole), whole, to, at + strlen(from));
     fclose(out);
+    memset(machine, 1, sizeof *machine);
     return machine_read(folder, "card", machine, error);
 }
 
@@ -43,8 +44,11 @@ static void test_read(void) {
     char name[MACHINE_NAME_SIZE];
     ok(read_with("# a card", "", &machine, &error), "a whole file is read");
     is_text(machine.device, "Test Card", "the device");
+    is_text(machine.file, "card", "the name of its file");
     is_near(machine.hbm_gb_s, 900, 0, "a number");
     is_near(machine.wgmma_tflops, 0, 0, "what may be absent is 0");
+    ok(read_with("Test Card", "50 %%", &machine, &error), "another device");
+    is_text(machine.device, "50 %%", "whose name is no format");
     ok(machine_for(folder, "sm_86", name), "it is the machine for sm_86");
     is_text(name, "card", "by its name");
     ok(!machine_for(folder, "sm_80", name), "there is none for sm_80");
@@ -82,6 +86,8 @@ static void test_several(void) {
     put_text("notes", "");
     ok(machine_for(folder, "sm_86", name), "there are four for sm_86");
     is_text(name, "e%%", "the last one is taken");
+    ok(machine_read(folder, name, &machine, &error), "by this name");
+    is_text(machine.file, "e%%", "it is read");
     ok(!machine_for(folder, "sm-86", name) && !*name, "none is for what is no architecture");
     ok(!machine_read(folder, "other", &machine, &error), "a name that is none");
     is_text(error.text, "GPU must be one of: a card d e%%; not 'other'", "names all");
@@ -92,6 +98,8 @@ static void test_several(void) {
     }
     ok(!machine_read(folder, "other", &machine, &error), "a name among more than have room");
     ok(strstr(error.text, "a card card_00 card_01 ") != NULL, "names the first of them");
+    is_int((int)strlen(error.text), (int)strlen("GPU must be one of: ; not 'other'") + 511,
+           "as many as have room");
     for (int i = 0; i < 90; i++) {
         snprintf(many, sizeof many, "card_%02d.txt", i);
         remove_text(many);
@@ -116,6 +124,9 @@ static void test_runs(void) {
     ok(machine_refuses(&machine, "sm_90a", reason), "code for sm_90a runs nowhere else");
     is_text(reason, "its code is for compute capability 9.0 alone, and Test Card has 10.0",
             "and says so");
+    ok(machine_refuses(&machine, "sm-90", reason), "what is no architecture");
+    is_text(reason, "its code is for compute capability 0.0, and Test Card has 10.0",
+            "has no number");
     machine.capability = 90;
     ok(!machine_refuses(&machine, "sm_90a", reason), "but on 9.0");
     ok(machine_refuses(&machine, "sm_89", reason), "where code for 8.9 does not run");
@@ -209,6 +220,8 @@ int main(void) {
     test_refused("sms 10 |", "sms 0 |", "card.txt:4: sms must be a number from 1 to 1000; not '0'");
     test_refused("clock_mhz 1000 |", "clock_mhz 1e9 |",
                  "clock_mhz must be a number from 200 to 5000");
+    test_refused("wgmma 0 |", "wgmma none |", "card.txt:16: wgmma must be a number");
+    test_refused("wgmma 0 |", "wgmma |", "wgmma must be a number from 0 to 16384; not ''");
     test_refused("fma 128 |", "fma nan |", "fma must be a number");
     test_refused("fma 128 |", "fma 128x |", "fma must be a number");
     test_refused("fma 128 | here", "fma 128 | ", "'fma' has no source");

@@ -114,6 +114,7 @@ static void test_tensor(void) {
          "issue 10, wgmma 262144, shared 120");
     asks("HGMMA.64x128x16.F32 R24, R4, gdesc[UR4], R24", &wgmma, NULL,
          "issue 10, wgmma 262144, shared 80");
+    asks("HGMMA.64x128x16.F32 R24", NULL, NULL, "issue 10, shared 80");
     asks("HGMMA R24, gdesc[UR4], R24", NULL, NULL, "issue 10");
     asks("HGMMA.F32 R24, gdesc[UR4], R24", NULL, NULL, "issue 10");
 }
