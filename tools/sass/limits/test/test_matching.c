@@ -9,13 +9,14 @@
 /* The lines of the kernel k, matched with operations of these opcodes: "2:0 5:1", or "none". */
 static void matches(const char *ptx, const char *opcodes, const char *expected, const char *what) {
     char text[20][80], got[200] = "";
-    Operation operation[20] = {0};
-    Counted launch = {.operation = operation};
+    Operation operation[20] = {0}; /* the last ones are taken: behind them there is nothing */
+    Counted launch = {.operation = operation + 20};
     Matching matching;
+    for (const char *at = opcodes; *at; at++) launch.operation -= at == opcodes || *at == ' ';
     for (const char *at = opcodes; *at; at += strspn(at, " ")) {
         const int length = (int)strcspn(at, " ");
         sprintf(text[launch.operations], "\"%.*s %%r1, %%r2\"", length, at);
-        operation[launch.operations].text = text[launch.operations];
+        launch.operation[launch.operations].text = text[launch.operations];
         launch.operations++;
         at += length;
     }

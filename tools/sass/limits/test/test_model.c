@@ -256,7 +256,7 @@ static void test_causal(void) {
 static const Growth rising = {0, 64, 1}, steep = {0, 128, 1};
 
 /* The imbalance on two multiprocessors of blocks that cost 1, 2, 3 and so on (`rising`), or 3, 5, 7
- * (`steep`). That each needs as much of L2 does not matter. */
+ * (`steep`). That each needs as much of what is of the whole GPU does not matter. */
 static double imbalance_of(Growth growth, int heads, int length, bool last_first,
                            bool heads_first) {
     Machine two = machine;
@@ -264,7 +264,7 @@ static double imbalance_of(Growth growth, int heads, int length, bool last_first
     const Shape shape = {.batch = 1, .heads = heads, .length = length, .d = 64, .causal = true};
     two.sms = 2;
     model.demand[0] = tiles(growth);
-    model.demand[0].of[UNIT_L2] = (Growth){0, 1e6, 0};
+    model.demand[0].of[UNIT_L2] = model.demand[0].of[UNIT_POWER] = (Growth){0, 1e6, 0};
     model.demand[0].last_first = last_first;
     model.demand[0].heads_first = heads_first;
     return model_bound(&model, &shape).imbalance;
@@ -281,6 +281,8 @@ static void test_orders(void) {
     is_near(imbalance_of(steep, 1, 192, false, false), 10 * 2 / 15.0, 1e-9, "3 and 7, 5");
     is_near(imbalance_of(rising, 1, 96, false, false), 1.5 * 2 / 2.5, 1e-9,
             "a last tile sees half more");
+    const Growth slow = {0, 64e-6, 1e-6};
+    is_near(imbalance_of(slow, 1, 192, false, false), 4 * 2 / 6.0, 1e-9, "however little it is");
 }
 
 /* Four tiles: of one unit each needs as much, of another one 1, 3, 5 and 7 parts, which are as many
@@ -295,6 +297,10 @@ static void test_as_busy(void) {
     const Bound bound = model_bound(&model, &shape);
     is_near(bound.cycles[UNIT_ALU], bound.cycles[UNIT_MUFU], 0, "two units that are as busy");
     is_near(bound.imbalance, 1, 1e-9, "the first tells how blocks spread");
+    model.demand[0].resident = 2;
+    is_near(model_bound(&model, &shape).imbalance, 1, 1e-9, "two share a multiprocessor");
+    model.demand[0].rows = 128;
+    is_near(model_bound(&model, &shape).imbalance, 1, 1e-9, "or one has all of it");
     model.demands = 2;
     for (int l = 0; l < 2; l++) {
         model.demand[l] = (Demand){.rows = 1, .resident = 1};
@@ -326,6 +332,9 @@ static void test_cycles(void) {
     shape.heads = 1025;
     is_near(model_cycles(&model, 0, &growth, 1, &shape), 64 * 1024 * 1025 / 3.0, 1e-3,
             "of more the last round does not show");
+    model.demand[0].rows = 2;
+    shape = (Shape){.batch = 1, .heads = 1, .length = 2, .d = 64};
+    is_near(model_cycles(&model, 0, &growth, 1, &shape), 2, 1e-9, "one tile of two rows");
     model.demand[0].rows = 1;
     shape = (Shape){.batch = 1, .heads = 1, .length = 4, .d = 64};
     is_near(model_cycles(&model, 0, &growth, 1, &shape), 4 / 3.0, 1e-9, "nor of no tiles");
@@ -340,6 +349,9 @@ static void test_fixed(void) {
     is_near(model_cycles(&model, 0, &growth, 1, &shape), 50 * 2 / 5.0 + 6 * 700 / 10.0, 1e-9,
             "once for each multiprocessor");
     is_near(model_cycles(&model, 0, &less, 1, &shape), 6 * 700 / 10.0, 1e-9, "no less than never");
+    model.demand[0].fixed_blocks = 1;
+    is_near(model_cycles(&model, 0, &growth, 1, &shape), 50 * 2 + 6 * 700 / 10.0, 1e-9,
+            "of which there may be one");
     model.demand[0].fixed_blocks = 0;
     is_near(model_cycles(&model, 0, &growth, 1, &shape), 6 * 750 / 10.0, 1e-9, "or for each head");
 }

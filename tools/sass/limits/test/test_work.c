@@ -28,6 +28,7 @@ static void asks(const char *instruction, const Operation *operation, const Coun
     const Matching lines = {.lines = 1, .operation = of_line};
     double times = 10;
     const Executions executions = {.of = &times, .unmatched = -1};
+    for (int w = 0; w < WORKS; w++) work[w] = 1e6;
     work_of(&module.kernel[0], &executions, &launch, &lines, shape, work);
     for (int w = 0; w < WORKS; w++)
         if (work[w] != 0 && w != WORK_READ && w != WORK_WRITTEN)
@@ -69,6 +70,8 @@ static void test_memory(void) {
     asks("LDS R1, [R2]", &load, NULL, "issue 10, shared 30");
     asks("STS [R1], R2", &load, NULL, "issue 10, shared 30");
     asks("LDSM.16.M88.4 R1, [R2]", &load, NULL, "issue 10, shared 30");
+    asks("//## File \".nv_debug_ptx_txt\", line 2\nLDS R1, [R2]", &load, NULL,
+         "issue 10, shared 10");
     load.requests = 1;
     asks("LDS R1, [R2]", &load, NULL, "issue 10, shared 1200");
     load.requests = 0;
@@ -105,10 +108,12 @@ static void test_tensor(void) {
     const Operation mma = {"\"mma.sync.aligned.m16n8k16.row.col.f32\"", "\"mma\"", 3, 0, 0, 0, 0},
                     odd = {"\"mma.more.m.m8n8k4\"", "\"mma\"", 3, 0, 0, 0, 0},
                     none = {"\"mma.sync\"", "\"mma\"", 3, 0, 0, 0, 0},
+                    cut = {"\"mma.m16n8k16\"", "\"mma", 3, 0, 0, 0, 0},
                     wgmma = {"\"wgmma.mma_async.m64n128k16\"", "\"wgmma\"", 8, 0, 0, 0, 0};
     asks("HMMA.16816.F32 R1, R2, R3, R4", &mma, NULL, "issue 10, mma 6144");
     asks("HMMA.16816.F32 R1, R2, R3, R4", &odd, NULL, "issue 10, mma 768");
     asks("HMMA.16816.F32 R1, R2, R3, R4", &none, NULL, "issue 10");
+    asks("HMMA.16816.F32 R1, R2, R3, R4", &cut, NULL, "issue 10");
     /* B has 128 rows of 32 bytes, and A 64 if it is in shared memory, for four warps. */
     asks("HGMMA.64x128x16.F32 R24, gdesc[UR4], R24", &wgmma, NULL,
          "issue 10, wgmma 262144, shared 120");
