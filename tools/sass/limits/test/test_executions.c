@@ -311,6 +311,9 @@ static void test_copies(void) {
            "2 STS [R1], R2\n1 LDS R2, [R1]\n3 FADD R1, R2, R3\n" END,
            COUNTED(8, 9, 9), "3:2 3:2 3:2 3:2 4:2 4:2 4:2 4:2 4:2 3:2 3:2 3:2 0:0",
            "blocks whose instructions come in another order");
+    elects("9 MOV R1, R2\n" OUT "1 LDS R2, [R1]\n4 LDS R2, [R1]\n" OUT
+           "2 LDS R2, [R1]\n3 LDS R2, [R1]\n" END,
+           COUNTED(6, 6, 6, 6), "0:0 0:0 6:2 6:2 6:2 6:2 6:2 0:0", "or take turns");
 }
 
 static void test_votes(void) {

@@ -9,8 +9,8 @@
 /* The lines of the kernel k, matched with operations of these opcodes: "2:0 5:1", or "none". */
 static void matches(const char *ptx, const char *opcodes, const char *expected, const char *what) {
     char text[20][80], got[200] = "";
-    Operation operation[20] = {0}; /* the last ones are taken: behind them there is nothing */
-    Counted launch = {.operation = operation + 20};
+    Operation *operation = list_zeroed(20, sizeof *operation);
+    Counted launch = {.operation = operation + 20}; /* the last ones: nothing is behind them */
     Matching matching;
     for (const char *at = opcodes; *at; at++) launch.operation -= at == opcodes || *at == ' ';
     for (const char *at = opcodes; *at; at += strspn(at, " ")) {
@@ -31,6 +31,7 @@ static void matches(const char *ptx, const char *opcodes, const char *expected, 
         strcpy(got, "none");
     }
     is_text(got, expected, what);
+    free(operation);
 }
 
 static void test_statements(void) {

@@ -17,7 +17,7 @@ static const char *const work_names[WORKS] = {
 static void asks(const char *instruction, const Operation *operation, const Counted *shape,
                  const char *expected) {
     char code[300], got[300] = "", *at = got;
-    double work[WORKS];
+    double work[WORKS + 1];
     snprintf(code, sizeof code, KERNEL("k") "//## File \".nv_debug_ptx_txt\", line 1\n%s\n",
              instruction);
     Module module = sample_code(code);
@@ -28,12 +28,13 @@ static void asks(const char *instruction, const Operation *operation, const Coun
     const Matching lines = {.lines = 1, .operation = of_line};
     double times = 10;
     const Executions executions = {.of = &times, .unmatched = -1};
-    for (int w = 0; w < WORKS; w++) work[w] = 1e6;
+    for (int w = 0; w <= WORKS; w++) work[w] = 1e6;
     work_of(&module.kernel[0], &executions, &launch, &lines, shape, work);
     for (int w = 0; w < WORKS; w++)
         if (work[w] != 0 && w != WORK_READ && w != WORK_WRITTEN)
             at += sprintf(at, "%s%s %g", at > got ? ", " : "", work_names[w], work[w]);
     is_text(got, expected, instruction);
+    ok(work[WORKS] == 1e6, "and no more");
     ok(work[WORK_READ] == 5 && work[WORK_WRITTEN] == 7, "beside what is read and written");
     module_close(&module);
 }
