@@ -57,7 +57,7 @@ static bool next_statement(Reader *reader, Statement *statement) {
             if (reader->depth == 0) return false;
         } else if (strncmp(at, ".loc", 4) == 0) {
             skip_line(reader);
-        } else if (length && at[length - 1] == ':') {
+        } else if (at[length - 1] == ':') {
             reader->at += length;
         } else {
             statement->first_line = reader->line;
