@@ -279,6 +279,7 @@ static void test_orders(void) {
     is_near(imbalance_of(rising, 3, 128, true, true), 5 * 2 / 9.0, 1e-9, "2, 2 and 1, 2, 1 and 1");
     is_near(imbalance_of(rising, 1, 128, false, false), 2 * 2 / 3.0, 1e-9, "1, 2");
     is_near(imbalance_of(steep, 1, 192, false, false), 10 * 2 / 15.0, 1e-9, "3 and 7, 5");
+    is_near(imbalance_of(steep, 1, 128, false, false), 5 * 2 / 8.0, 1e-9, "3, 5");
     is_near(imbalance_of(rising, 1, 96, false, false), 1.5 * 2 / 2.5, 1e-9,
             "a last tile sees half more");
     const Growth slow = {0, 64e-6, 1e-6};

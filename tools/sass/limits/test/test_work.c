@@ -60,7 +60,13 @@ static void test_pipes(void) {
             asks(instruction, NULL, NULL, pipes[i].expected);
             at += length;
         }
-    asks("@!PT LDS R1, [R2]", NULL, NULL, "issue 10");
+    static const char *const never[] = {"LDS R1, [R2]", "FADD R1, R2, R3", "LDG.E R1, [R2.64]",
+                                        "BAR.SYNC 0x0", "SHFL.BFLY PT, R2, R4"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        char instruction[80];
+        snprintf(instruction, sizeof instruction, "@!PT %s", never[i]);
+        asks(instruction, NULL, NULL, "issue 10");
+    }
     asks("@P0 FADD R1, R2, R3", NULL, NULL, "issue 10, fp32 10");
 }
 
