@@ -208,8 +208,12 @@ static void test_kernel(void) {
                                       .strides = strides,
                                       .box = box,
                                       .steps = steps};
-    const void *arguments[] = {
-        &(void *){memory + 255}, &(void *){memory + 256}, &(int){1}, map, &(TensorMap){0}, map};
+    const void *arguments[] = {&(void *){memory + 255},
+                               &(void *){memory + 256},
+                               &(int){1},
+                               map,
+                               (uint8_t[TENSORMAP_BYTES]){0},
+                               map};
     const char *refused = tensormap_encode(map, &request);
     Module *module = module_load(text, strlen(text), error, sizeof error);
     Kernel *kernel = module ? module_kernel(module, "k", error, sizeof error) : NULL;
