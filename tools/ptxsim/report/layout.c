@@ -79,7 +79,7 @@ static Layout *add(Record *record, const uint64_t key[LAYOUT_KEY], unsigned chun
     Layout *layout = LIST_ADD(record->layout);
     memcpy(layout->key, key, sizeof layout->key);
     layout->chunks = chunks;
-    layout->offset = malloc((chunks ? chunks : 1) * sizeof *layout->offset);
+    layout->offset = malloc(chunks * sizeof *layout->offset);
     if (!layout->offset) abort();
     for (unsigned i = 0; i < chunks; i++) layout->offset[i] = NO_CHUNK;
     return layout;

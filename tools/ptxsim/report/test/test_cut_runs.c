@@ -34,6 +34,33 @@ static Record *made_of(const char *runs) {
     return record;
 }
 
+/* Lists have no room behind their ends: the sanitizer sees who reads there. */
+#define FIT(list)                                                                     \
+    do {                                                                              \
+        if ((list).count)                                                             \
+            (list).at = realloc((list).at, (size_t)(list).count * sizeof *(list).at); \
+    } while (0)
+
+/* Cuts it, without any room in its lists. */
+static void cut_to(Record *record, uint64_t most) {
+    for (int w = 0; w < record->warps; w++) {
+        FIT(record->warp[w].run);
+        FIT(record->warp[w].request);
+        FIT(record->warp[w].divergent);
+    }
+    record->warp = realloc(record->warp, (size_t)record->warps * sizeof *record->warp);
+    for (int i = 0; i < record->phase.count; i++) {
+        FIT(record->phase.at[i].arrival);
+        FIT(record->phase.at[i].wait);
+    }
+    FIT(record->flight);
+    FIT(record->transfer);
+    FIT(record->product);
+    FIT(record->phase);
+    FIT(record->barrier);
+    record_cut(record, most);
+}
+
 static void release(Record *record) {
     for (int w = 0; w < record->warps; w++) {
         free(record->warp[w].run.at);
@@ -136,7 +163,7 @@ static void test_rounds(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
         Record *record = made_of(c->runs);
-        record_cut(record, c->most);
+        cut_to(record, c->most);
         is_text(runs_of(record), c->left, c->name);
         is_int((long long)record->cut, (long long)c->cut, "and says how much");
         uint32_t steps = 0;
@@ -180,7 +207,7 @@ static void test_steps(void) {
     *LIST_ADD(barrier->wait) = (Arrival){0, 10, 0};
     LIST_ADD(record->transfer)->step = NO_STEP;
     phase->time = 11, barrier->time = 24;
-    record_cut(record, 1);
+    cut_to(record, 1);
     is_text(runs_of(record), "0+4 2+2 ~2 2+2 8+1 1+3 2+2 2+2 9+1 | 0+4 2+2 2+2 9+1", "two cuts");
     for (uint32_t s = 0; s < STEPS; s++) {
         const int to = becomes[s];
@@ -248,7 +275,7 @@ static void test_flights(void) {
                                              .commit = (uint32_t)at[2],
                                              .wait = (uint32_t)at[3]};
     }
-    record_cut(record, 1);
+    cut_to(record, 1);
     for (int i = 0; i < FLIGHTS; i++) {
         const Flight *f = &record->flight.at[i];
         const int got[] = {number(f->first), number(f->last), number(f->commit), number(f->wait)};
@@ -269,7 +296,7 @@ static void fault_at(int warp, uint32_t step, uint32_t earlier, uint32_t later, 
                                     .earlier_step = earlier,
                                     .later_step = later};
     record->fault.sides.earlier.warp = 1;
-    record_cut(record, 1);
+    cut_to(record, 1);
     const RecordedFault *f = &record->fault;
     if (!ok((int)f->step == expected[0] && number(f->earlier_step) == expected[1] &&
                 number(f->later_step) == expected[2],

@@ -19,9 +19,9 @@ static int box_at(int column, int row) {
 }
 
 static void test_boxes(void) {
-    static const Instruction source;
-    static const Op op = {.source = &source};
-    bulk = (Bulk){.op = &op,
+    static const Instruction sources[2];
+    static const Op ops[] = {{.source = &sources[0]}, {.source = &sources[1]}};
+    bulk = (Bulk){.op = &ops[0],
                   .map = {.base = 1 << 20,
                           .stride = {2, 2 * WIDTH},
                           .size = {WIDTH - 1, ROWS - 1},
@@ -62,6 +62,12 @@ static void test_boxes(void) {
     is_int(box_at(-1, 0), 2 + OUTSIDE, "half of a box that is before its tensor");
     is_int(box_at(0, -1), 3 + OUTSIDE, "or above it");
     bulk.map.box[1] = BOX_ROWS, bulk.bytes *= 2;
+    bulk.op = &ops[1];
+    is_int(box_at(-1, 0), 4 + OUTSIDE, "one of another instruction");
+    bulk.op = &ops[0];
+    bulk.shared += 512;
+    is_int(box_at(0, -1), 5 + OUTSIDE, "or of another phase");
+    bulk.shared -= 512;
 }
 
 /* A box in all dimensions that ends behind its tensor in the last one. */

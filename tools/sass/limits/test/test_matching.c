@@ -74,6 +74,8 @@ static void test_ends(void) {
     matches(".entry k()\n{\nret; // end\0\n}\n", "ret", "none", "or a comment without one");
     matches(".entry k();\n", "exit", "none", "a kernel without a body");
     matches("", "exit", "none", "no PTX");
+    matches(".entry k()\n{\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\nret;\n}\n", "ret", "23:0",
+            "more lines than letters");
     matches(".func k()\n{\nret;\n}\n", "ret", "none", "a function is no kernel");
 }
 
