@@ -208,6 +208,7 @@ static void test_steps(void) {
     LIST_ADD(record->transfer)->step = NO_STEP;
     phase->time = 11, barrier->time = 24;
     cut_to(record, 1);
+    warp = &record->warp[0], phase = record->phase.at, barrier = record->barrier.at;
     is_text(runs_of(record), "0+4 2+2 ~2 2+2 8+1 1+3 2+2 2+2 9+1 | 0+4 2+2 2+2 9+1", "two cuts");
     for (uint32_t s = 0; s < STEPS; s++) {
         const int to = becomes[s];
