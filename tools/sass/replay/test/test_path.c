@@ -142,6 +142,7 @@ static void test_strayed(void) {
     strays((double[]){1, 1, 1, 1, 1, 1}, all, 0, 0, "no count is wrong");
     strays((double[]){1, 1, 4, 4, 4, 1}, all, 3 * 3 / 6.0, 2, "one");
     strays((double[]){1, 1, 4, 4, 4, 1}, few, 0, 0, "one that nobody is sure of");
+    strays((double[]){1, 1, 0.9, 0.9, 0.9, 1}, all, 3 * 0.1 / 6, 2, "one by a tenth");
     strays((double[]){3, 3, 0, 0, 0, 3}, all, (2 * 2 + 3 + 2) / 6.0, 0, "all: too many and none");
     strays((double[]){1, 1, 3, 3, 3, 7}, all, (2 * 3 + 6) / 6.0, 2, "of equals the first");
     strays((double[]){1, 1, 3, 3, 3, 8}, all, (2 * 3 + 7) / 6.0, 5, "the last is worse");

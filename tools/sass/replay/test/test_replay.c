@@ -156,6 +156,11 @@ static void test_registers(void) {
     is_near(replay(code, 20, 1, 1).cycles, 20, 1e-9, "a register that is kept is read once");
     for (int i = 0; i < 20; i++) code[i].operands.source[0] = 2 + 2 * (i % 2);
     is_near(replay(code, 20, 1, 1).cycles, 40, 1e-9, "another one in its place is not it");
+    for (int i = 0; i < 20; i++) {
+        code[i] = reads(2, 4, 6);
+        code[i].fixed = i % 2 == 0;
+    }
+    is_near(replay(code, 20, 1, 1).cycles, 30, 1e-9, "what is not fixed waits for no bank");
 }
 
 /* Three reads of one bank take it until the third cycle: two more instructions that need it cannot
