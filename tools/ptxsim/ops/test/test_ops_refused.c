@@ -347,6 +347,8 @@ static const char *const matrices[] = {
     "mma.sync.aligned.m16n8k8.row.col.f16.bf16.bf16.f16 {a, b}, {a, b}, {a}, {a, b}",
     "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f32 {a, b}, {a, b}, {a}, {a, b, c, d}",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16 {a, b, c, d}, {a, b}, {a}, {a, b}",
+    "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f32 {a, b}, {a, b}, {a}, {a, b}",
+    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16 {a, b, c, d}, {a, b}, {a}, {a, b, c, d}",
     PRODUCT "{a, b, c, d}, {a, b, c, d}, {a, b}, {a, b, c, d}",
     PRODUCT "{a, b, c, d}, {a, b}, {a}, {a, b}",
     PRODUCT "{a, b, c, d}, {a, b}, {a, b}, {a, b, c, d}",

@@ -1,7 +1,7 @@
 /* shfl: every mode by segments of every width, operands that differ from lane to lane, and
  * exchanges of lanes, of which the simulator has a shorter way. Catches: a value taken from the
  * wrong lane, a segment that ends elsewhere, a lane that is taken for one that does as the others
- * do. */
+ * do, a result that is shuffled once more. */
 #include "test/threads.h"
 
 typedef struct Shuffle {
@@ -116,9 +116,25 @@ static void test_exchanges(void) {
         }
 }
 
+/* A result that comes to where the value, the distance or the segment stood. */
+static void test_in_place(void) {
+    static const char *const modes[] = {"up", "down", "bfly", "idx"};
+    for (int m = 0; m < 4; m++)
+        for (const char *result = "awz"; *result; result++) {
+            char text[160];
+            const Shuffle shuffle = {modes[m], 2, 32, false};
+            snprintf(text, sizeof text,
+                     "mov.b32 w, 2; mov.b32 z, %d; shfl.sync.%s.b32 %c|h, a, w, z, -1; "
+                     "mov.b32 d, %c",
+                     m == 0 ? 0 : 31, modes[m], *result, *result);
+            check(text, LANES_A_WARP, false, shuffled, &shuffle);
+        }
+}
+
 int main(void) {
     test_shuffles();
     test_mixed_shuffles();
     test_exchanges();
+    test_in_place();
     return done_testing();
 }

@@ -292,6 +292,28 @@ static void test_calls(void) {
                 "function f: unsupported call");
 }
 
+/* A return of a function, of whatever kind it is, goes on behind its body; one of a kernel stays.
+ */
+static void test_returns(void) {
+    static const char text[] = ".func f() { .reg .pred p; @p ret.uni; ret; }\n"
+                               ".entry k() { call.uni f; call f; ret.uni; }";
+    static const struct {
+        const char *opcode;
+        int parts, target;
+    } expected[] = {{"bra", 1, 2}, {"bra", 1, 2}, {"bra", 1, 4}, {"bra", 1, 4}, {"ret", 2, -1}};
+    char error[400];
+    PtxModule *module = ptx_parse(text, strlen(text), error, sizeof error);
+    const PtxFunction *k = ptx_inline(module, ptx_function(module, (Text){"k", 1}), error, 400);
+    is_int(k->instructions, 5, "instructions of a kernel with calls");
+    for (int i = 0; i < 5; i++) {
+        const Instruction *in = &k->code[i];
+        ok(text_is(in->part[0], expected[i].opcode) && in->parts == expected[i].parts &&
+               in->target == expected[i].target,
+           "%d: %s", i, expected[i].opcode);
+    }
+    ptx_free(module);
+}
+
 /* A kernel with calls nested `depth` deep, and as many registers. */
 static const char *inlined(int depth, int registers, char *error, size_t size) {
     char *text = NULL;
@@ -396,6 +418,7 @@ int main(void) {
     test_refusals();
     test_long();
     test_calls();
+    test_returns();
     test_depth();
     test_many();
     test_limits();
