@@ -137,6 +137,7 @@ static void test_marks(void) {
     memory_mark(b->stored, b, other + 63);
     ok(!memory_stored(at), "what is loaded is not");
     ok(memory_stored(other) && memory_stored(other + 63), "what is in the same allocation is");
+    ok(!memory_stored(other + 64), "at its end is nothing");
     memory_release(one);
     memory_release(two);
 }

@@ -125,6 +125,9 @@ static void test_lanes(void) {
     lanes(0, RACE_READ, all, 0, 0, 4, 1);
     ok(lanes(0, RACE_WRITE, 1, 0, 0, 4, 2), "a broadcast read, then a write by one lane");
     race_begin_block(race);
+    lanes(0, RACE_READ, all, 512, 0, 4, 1);
+    ok(!lanes(1, RACE_WRITE, all, 516, 4, 4, 2), "the words behind it have not been read");
+    race_begin_block(race);
     lanes(0, RACE_READ, all, 0, 0, 4, 1);
     ok(!lanes(0, RACE_READ, all, 0, 4, 4, 2), "reads never race");
 }
