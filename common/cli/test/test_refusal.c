@@ -56,6 +56,12 @@ static const char *heads(const AttentionProblem *p, int capability) {
     return p->heads > 65535 ? "heads above 65535" : NULL;
 }
 
+static const char *rows_of_heads(const AttentionProblem *p, int capability) {
+    (void)capability;
+    const bool many = p->batch == 1 && p->heads > 1 && (long long)p->heads * p->seq_q > 1 << 25;
+    return many ? "too many rows" : uncountable(p);
+}
+
 static const char *rows(const AttentionProblem *p, int capability) {
     (void)capability;
     return p->seq_q > 1 << 25 || p->scale != 1 ? "too long" : NULL;
@@ -206,6 +212,9 @@ int main(void) {
            strcmp(error.text, "it would refuse B=1 H=1 HKV=1 N=67108864 NKV=64 (\"too long\"), and "
                               "the contract has no such limit") == 0,
        "or long ones: %s", error.text);
+    ok(asked(rows_of_heads, small, 90) == STATUS_FAIL &&
+           strstr(error.text, "refuse B=1 H=65536 HKV=1 N=1024 NKV=64 (\"too many rows\")"),
+       "or many of many heads: %s", error.text);
     ok(asked(smallest, small, 80) == STATUS_SKIP, "the smallest problem tells what a device is");
     ok(asked(smallest, small, 90) == STATUS_FAIL, "and what a refusal of more is");
     ok(asked(any_device, problem_of(1, 1, INT_MAX, 256), 90) == STATUS_FAIL &&

@@ -34,13 +34,14 @@ compile() {
 }
 
 # link OBJECT HOUSE TEST [FLAG]...: $scratch/test, a C test with that object in the place of its
-# file's own: what a library has of the file is not taken, because nothing of it is missing.
+# file's own: what a library has of the file is not taken, because nothing of it is missing. What a
+# test has in place of the file (a device without a simulator) stays the test's: the first counts.
 link() {
     local libraries=(build/host/tools/libptxsim.a build/host/common/libharness.a)
     [ "$2" != common ] ||
         libraries=(build/host/common/test/fake_runtime.o build/host/common/libharness.a)
     [ "$2" != tools/sass ] || libraries=(build/mutants/libsass.a)
-    "${CC:-cc}" "${@:4}" -pthread -rdynamic "$1" "build/host/${3#build/test/}.o" \
+    "${CC:-cc}" "${@:4}" -pthread -rdynamic -Wl,-z,muldefs "build/host/${3#build/test/}.o" "$1" \
         "${libraries[@]}" -ldl -lm -o "$scratch/test" >"$log" 2>&1
 }
 
