@@ -86,12 +86,11 @@ static double bytes_of(const char *text) {
                                       : 1);
 }
 
-/* The number before " distinct" on the line that begins so, with a comma in it, between two places
- * of the report. */
+/* The number before " distinct" on the line that begins so, between two places of the report. */
 static double distinct_bytes(const char *from, const char *to, const char *line) {
     const char *at = strstr(from, line), *mark = at ? strstr(at, " distinct") : NULL;
     if (!mark || mark >= to || memchr(at, '\n', (size_t)(mark - at))) return 0;
-    while (*mark != ',') mark--;
+    while (mark > at && *mark != ',') mark--;
     return bytes_of(mark + 1);
 }
 
