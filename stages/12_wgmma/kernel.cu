@@ -38,8 +38,9 @@ static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in w
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
-constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
+// The largest sum of the P_ij of a row that a thread checks at once, and what is scaled if it is
+// above: fp16 numbers end at 2^16.
+constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
 
@@ -164,8 +165,10 @@ static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
 
 #if ELEMENT_BF16
 #define TYPES "f32.bf16.bf16"
+#define PAIR "bf16x2"
 #else
 #define TYPES "f32.f16.f16"
+#define PAIR "f16x2"
 #endif
 #define F4(c, n) "+f"((c)[n][0]), "+f"((c)[n][1]), "+f"((c)[n][2]), "+f"((c)[n][3])
 #define F16(c, n) F4(c, n), F4(c, n + 1), F4(c, n + 2), F4(c, n + 3)
@@ -308,9 +311,9 @@ static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_
         }
 }
 
-// Whether a P_ij of the warp has outgrown its range; not for NaN.
-static __device__ bool outgrown(const float (&sum)[2]) {
-    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
+// Whether a sum of P_ij in the warp has outgrown `limit`; not for NaN.
+static __device__ bool outgrown(const float (&sum)[2], float limit = LIMIT) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > limit);
 }
 
 // O_i = scale_i * O_i
@@ -319,15 +322,44 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// After a P_ij has outgrown its range: m_i and P_ij of this tile anew, O_i = scale_i * O_i
-static __device__ void redo_P(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
-                              unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
-                              const float (&S_ij)[BC / 8][4], float c) {
-    update_maxima(rows, S_ij, c, 0, BC);
+// P_ij likewise, packed: exactly, because scale_i is a power of two
+static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
+    for (int k = 0; k < BC / 16; k++)
+        for (int e = 0; e < 4; e++)
+            asm("mul." PAIR " %0, %0, %1;"
+                : "+r"(packed_P[k][e])
+                : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
+}
+
+// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
+static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
+    for (int h = 0; h < 2; h++) {
+        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
+        rows.scale_i[h] = exp2_approx(-more);
+        rows.cm_i[h] += more;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
+}
+
+// After a P_ij has outgrown its range: m_i anew, O_i = scale_i * O_i. P_ij is scaled likewise; only
+// if fp16 could not hold it, it is computed again.
+static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
+                                  unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
+                                  const float (&S_ij)[BC / 8][4], float c) {
+    const bool again = outgrown(sum, SCALABLE);
+    if (again)
+        update_maxima(rows, S_ij, c, 0, BC);
+    else
+        raise_maxima(rows, sum);
     rescale(O_i, rows);
-    sum[0] = sum[1] = 0;
-    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-    pack_P(packed_P, P_ij, 0, BC);
+    if (again) {
+        sum[0] = sum[1] = 0;
+        exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+        pack_P(packed_P, P_ij, 0, BC);
+    } else {
+        for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
+        rescale_P(packed_P, rows);
+    }
 }
 
 // inverse = 1 / l_i, and LSE_i = m_i + log l_i; a row without keys: 0 and -inf.
@@ -426,7 +458,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             float sum[2] = {0};
             exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
             pack_P(packed_P[m], P_ij[m], 0, BC);
-            if (outgrown(sum)) redo_P(rows[m], O_i[m], P_ij[m], packed_P[m], sum, S_ij[m], c);
+            if (outgrown(sum)) into_range(rows[m], O_i[m], P_ij[m], packed_P[m], sum, S_ij[m], c);
             for (int h = 0; h < 2; h++) rows[m].l_i[h] += sum[h];
 
             // O_i = O_i + P_ij V_j   [BR, D]

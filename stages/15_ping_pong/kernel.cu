@@ -35,8 +35,9 @@ constexpr int VECTOR = 8;            // elements in 128 bits
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
-constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
+// The largest sum of the P_ij of a row that a thread checks at once, and what is scaled if it is
+// above: fp16 numbers end at 2^16.
+constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = 2;                     // buffers of K and of V
@@ -270,8 +271,10 @@ static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
 
 #if ELEMENT_BF16
 #define TYPES "f32.bf16.bf16"
+#define PAIR "bf16x2"
 #else
 #define TYPES "f32.f16.f16"
+#define PAIR "f16x2"
 #endif
 #define F4(c, n) "+f"((c)[n][0]), "+f"((c)[n][1]), "+f"((c)[n][2]), "+f"((c)[n][3])
 #define F16(c, n) F4(c, n), F4(c, n + 1), F4(c, n + 2), F4(c, n + 3)
@@ -410,9 +413,9 @@ static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_
         }
 }
 
-// Whether a P_ij of the warp has outgrown its range; not for NaN.
-static __device__ bool outgrown(const float (&sum)[2]) {
-    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
+// Whether a sum of P_ij in the warp has outgrown `limit`; not for NaN.
+static __device__ bool outgrown(const float (&sum)[2], float limit = LIMIT) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > limit);
 }
 
 // O_i = scale_i * O_i
@@ -421,15 +424,44 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// After a P_ij has outgrown its range: m_i and P_ij of this tile anew, O_i = scale_i * O_i
-static __device__ void redo_P(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
-                              unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
-                              const float (&S_ij)[BC / 8][4], float c) {
-    update_maxima(rows, S_ij, c, 0, BC);
+// P_ij likewise, packed: exactly, because scale_i is a power of two
+static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
+    for (int k = 0; k < BC / 16; k++)
+        for (int e = 0; e < 4; e++)
+            asm("mul." PAIR " %0, %0, %1;"
+                : "+r"(packed_P[k][e])
+                : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
+}
+
+// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
+static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
+    for (int h = 0; h < 2; h++) {
+        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
+        rows.scale_i[h] = exp2_approx(-more);
+        rows.cm_i[h] += more;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
+}
+
+// After a P_ij has outgrown its range: m_i anew, O_i = scale_i * O_i. P_ij is scaled likewise; only
+// if fp16 could not hold it, it is computed again.
+static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
+                                  unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
+                                  const float (&S_ij)[BC / 8][4], float c) {
+    const bool again = outgrown(sum, SCALABLE);
+    if (again)
+        update_maxima(rows, S_ij, c, 0, BC);
+    else
+        raise_maxima(rows, sum);
     rescale(O_i, rows);
-    sum[0] = sum[1] = 0;
-    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-    pack_P(packed_P, P_ij, 0, BC);
+    if (again) {
+        sum[0] = sum[1] = 0;
+        exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+        pack_P(packed_P, P_ij, 0, BC);
+    } else {
+        for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
+        rescale_P(packed_P, rows);
+    }
 }
 
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 5 of
@@ -547,7 +579,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
     pack_P(packed_P, P_ij, 0, BC);
     for (int j = t.last - BC; j >= 0; j -= BC) {
-        if (outgrown(sum)) redo_P(rows, O_i, P_ij, packed_P, sum, S_ij, c);
+        if (outgrown(sum)) into_range(rows, O_i, P_ij, packed_P, sum, S_ij, c);
         for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
 
         // S_ij = Q_i K_j^T of the next tile, O_i = O_i + P_ij V_j of this one   [64, BC], [64, D]
@@ -572,7 +604,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         pack_P(packed_P, P_ij, UNDER_PV, BC);
     }
     // The last P V
-    if (outgrown(sum)) redo_P(rows, O_i, P_ij, packed_P, sum, S_ij, c);
+    if (outgrown(sum)) into_range(rows, O_i, P_ij, packed_P, sum, S_ij, c);
     for (int h = 0; h < 2; h++) rows.l_i[h] += sum[h];
     wait_full(ring_V, step); // RAW: sV of the first tile
     product_PV(O_i, packed_P, V_at + step % DEPTH * (TILE_BYTES / 16));

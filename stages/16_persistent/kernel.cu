@@ -466,9 +466,9 @@ static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_
         }
 }
 
-// Whether a P_ij of the warp has outgrown its range; not for NaN.
-static __device__ bool outgrown(const float (&sum)[2]) {
-    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > LIMIT);
+// Whether a sum of P_ij in the warp has outgrown `limit`; not for NaN.
+static __device__ bool outgrown(const float (&sum)[2], float limit = LIMIT) {
+    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > limit);
 }
 
 static __device__ void clear(float (&O_i)[D / 8][4]) {
@@ -482,13 +482,47 @@ template <int N> static __device__ void rescale(float (&O_i)[N][4], const Rows &
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// P_ij likewise, packed: exactly, if scale_i is a power of two.
-static __device__ void rescale(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
+// P_ij likewise, packed: exactly, because scale_i is a power of two
+static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
     for (int k = 0; k < BC / 16; k++)
         for (int e = 0; e < 4; e++)
             asm("mul." PAIR " %0, %0, %1;"
                 : "+r"(packed_P[k][e])
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
+}
+
+// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
+static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
+    for (int h = 0; h < 2; h++) {
+        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
+        rows.scale_i[h] = exp2_approx(-more);
+        rows.cm_i[h] += more;
+        rows.l_i[h] *= rows.scale_i[h];
+    }
+}
+
+// After a P_ij has outgrown its range: m_i anew, O_i = scale_i * O_i. P_ij is scaled likewise; only
+// if its type could not hold it, it is computed again.
+static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
+                                  unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
+                                  const float (&S_ij)[BC / 8][4], float c) {
+    const bool again = outgrown(sum, SCALABLE);
+    if (KEEP_P || again)
+        update_maxima(rows, S_ij, c, 0, BC);
+    else
+        raise_maxima(rows, sum);
+    rescale(O_i, rows);
+    if (again) {
+        sum[0] = sum[1] = 0;
+        exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
+        if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
+    } else {
+        for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
+        if (KEEP_P)
+            rescale(P_ij, rows);
+        else
+            rescale_P(packed_P, rows);
+    }
 }
 
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 5 of
@@ -503,21 +537,6 @@ static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
 // Whether no row of the warp has seen a key yet.
 static __device__ bool unseen(const Rows &rows) {
     return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -CUDART_MAX_NORMAL_F);
-}
-
-// Whether a P_ij of the warp is too large to be scaled.
-static __device__ bool too_large(const float (&sum)[2]) {
-    return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > SCALABLE);
-}
-
-// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
-static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
-    for (int h = 0; h < 2; h++) {
-        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
-        rows.scale_i[h] = exp2_approx(-more);
-        rows.cm_i[h] += more;
-        rows.l_i[h] *= rows.scale_i[h];
-    }
 }
 
 // A shuffle tells ptxas that all lanes have the same value.
@@ -773,25 +792,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     while (true) {
         const bool end = j == begin; // of the query tile: S_ij is next that of the next one
         if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not three
-            if (outgrown(sum)) {
-                const bool again = too_large(sum);
-                if (KEEP_P || again)
-                    update_maxima(rows, S_ij, c, 0, BC);
-                else
-                    raise_maxima(rows, sum);
-                rescale(O_i, rows);
-                if (again) {
-                    sum[0] = sum[1] = 0;
-                    exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
-                    if (!KEEP_P) pack_P(packed_P, P_ij, 0, BC);
-                } else {
-                    for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
-                    if (KEEP_P)
-                        rescale(P_ij, rows);
-                    else
-                        rescale(packed_P, rows);
-                }
-            }
+            if (outgrown(sum)) into_range(rows, O_i, P_ij, packed_P, sum, S_ij, c);
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
                 last = same(piece(n + 1).last);

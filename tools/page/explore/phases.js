@@ -17,8 +17,8 @@ const COMMENTS = [
 ];
 const NAMES = [
   ['qk', /^(product_QK|scores)$/], ['pv', /^(product_PV|output)$/],
-  ['softmax',
-    /^(softmax|update_maxima|exponentials|pack_P|mask|rescale|row_max|row_sum|outgrown|redo_P)$/],
+  ['softmax', /^(softmax|exponentials|pack_P|mask|row_(max|sum)|outgrown|into_range)$/],
+  ['softmax', /^((update|raise)_maxima|rescale(_P)?)$/],
   ['store', /^(store_O|finish_rows|tma_store)/], ['copy', /^(load_tile|tma_load)/],
   ['wait', /wait|release|^sync_|mbarrier/],
 ];
