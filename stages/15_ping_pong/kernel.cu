@@ -424,7 +424,7 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// P_ij likewise, packed: exactly, because scale_i is a power of two
+// P_ij likewise, packed: by a power of two, which rounds only what falls below 2^-14, in fp16
 static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
     for (int k = 0; k < BC / 16; k++)
         for (int e = 0; e < 4; e++)
