@@ -480,9 +480,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     int parity = 0;            // of the barriers' phases: one per tile
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, parity ^= 1) {
+        __syncthreads(); // WAR: sV of the tile before
+        if (threadIdx.x == 64) load_tile(sV, &V, &full_V, TILE_BYTES, j, kv);
         mbarrier_wait(&full_K, parity); // RAW: sK of this tile
-        __syncthreads();                // WAR: sV of the tile before
-        if (threadIdx.x == 0) load_tile(sV, &V, &full_V, TILE_BYTES, j, kv);
 
         // S_ij = Q_i K_j^T   [BR, BC], AT_ONCE m64 tiles under way
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
@@ -494,7 +494,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             wgmma_wait_group<AT_ONCE - 1>(S_ij[m]);
             if (m == M_TILES - 1) {
                 __syncthreads(); // WAR: sK of this tile
-                if (threadIdx.x == 0 && j > 0) load_tile(sK, &K, &full_K, TILE_BYTES, j - BC, kv);
+                if (threadIdx.x == 32 && j > 0) load_tile(sK, &K, &full_K, TILE_BYTES, j - BC, kv);
             }
             if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
                 const int row = tile_of(p, block_index()).first_row + m * M_STEP + warp_row;
