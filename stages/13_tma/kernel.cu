@@ -94,14 +94,14 @@ typedef struct Tile {
     int last; // first key of the last key tile; rows without keys have one tile, masked as a whole
 } Tile;
 
-// Causal: blocks with the most keys come first, the last row tile of every head, then the one
-// before. Full: head by head, so that neighbouring blocks read the same keys.
+// Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
+// So blocks that run at the same time read the same keys, which then come out of L2.
 static __device__ Tile tile_of(const AttentionProblem &p, int index) {
     const int row_tiles = ceil_div(p.seq_q, BR);
-    const int heads = p.batch * p.heads, from_end = gridDim.x - 1 - index;
+    const unsigned heads = p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
-    t.head = CAUSAL ? from_end % heads : index / row_tiles;
-    t.first_row = (CAUSAL ? from_end / heads : index % row_tiles) * BR;
+    t.head = CAUSAL ? from_end / heads / row_tiles * heads + from_end % heads : index / row_tiles;
+    t.first_row = (CAUSAL ? from_end / heads % row_tiles : index % row_tiles) * BR;
     t.last = max(ceil_div(visible_keys(p, t.first_row + BR - 1), BC) - 1, 0) * BC;
     return t;
 }
