@@ -6,6 +6,7 @@
 // Look for: HMMA; no FFMA in the products, no STS of P. The fragments come by plain loads: one LDS
 //           for two elements of K, but two for two of V, because the pairs of V are in a column.
 // Limits:   needs sm_80 or newer.
+#include <float.h>
 #include <limits.h>
 #include <math_constants.h>
 
@@ -145,15 +146,8 @@ static __device__ void load_tile(element *tile, const element *M, int first, int
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
 // Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
-    float m_i[2], l_i[2], scale_i[2];
+    float m_i[2] = {-FLT_MAX, -FLT_MAX}, l_i[2] = {0}, scale_i[2];
 } Rows;
-
-static __device__ void clear_rows(Rows &rows) {
-    for (int h = 0; h < 2; h++) {
-        rows.m_i[h] = -CUDART_MAX_NORMAL_F;
-        rows.l_i[h] = 0;
-    }
-}
 
 // S_ij = scale * S_ij, -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
@@ -257,7 +251,6 @@ static __global__ void __launch_bounds__(THREADS)
 
     Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
-    for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
     for (int r = 0; r < BR; r += BC) load_tile(sQ + r * D, Q_h, t.first_row + r, p.seq_q);
     const int end = visible_keys(p, t.first_row + BR - 1);

@@ -7,6 +7,7 @@
 //           costs a thread 293 integer instructions; the tensor cores idle during the softmax.
 // Look for: one MUFU.EX2 per score, between HMMA; no FMUL of scores; few IMAD, LOP3; STG.128 only.
 // Limits:   needs sm_80 or newer.
+#include <float.h>
 #include <limits.h>
 #include <math_constants.h>
 
@@ -188,15 +189,8 @@ template <int height> static __device__ void load_tile(unsigned to, const elemen
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
 // Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
-    float cm_i[2], l_i[2], scale_i[2];
+    float cm_i[2] = {-FLT_MAX, -FLT_MAX}, l_i[2] = {0}, scale_i[2];
 } Rows;
-
-static __device__ void clear_rows(Rows &rows) {
-    for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
-        rows.l_i[h] = 0;
-    }
-}
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
@@ -312,7 +306,6 @@ static __global__ void __launch_bounds__(THREADS)
 
     Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
-    for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
     load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);
     load_tile<BC>(K_to, K + from, p.seq_kv - t.last);

@@ -7,6 +7,7 @@
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <float.h>
 #include <limits.h>
 #include <math_constants.h>
 #include <stdint.h>
@@ -347,15 +348,8 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
 // Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
-    float cm_i[2], l_i[2], scale_i[2];
+    float cm_i[2] = {-FLT_MAX, -FLT_MAX}, l_i[2] = {0}, scale_i[2];
 } Rows;
-
-static __device__ void clear_rows(Rows &rows) {
-    for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
-        rows.l_i[h] = 0;
-    }
-}
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
@@ -546,7 +540,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
-    for (int m = 0; m < M_TILES; m++) clear_rows(rows[m]);
 
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, step++) {

@@ -9,6 +9,7 @@
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <float.h>
 #include <limits.h>
 #include <math_constants.h>
 #include <stdint.h>
@@ -355,15 +356,8 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
 // Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
-    float cm_i[2], l_i[2], scale_i[2];
+    float cm_i[2] = {-FLT_MAX, -FLT_MAX}, l_i[2] = {0}, scale_i[2];
 } Rows;
-
-static __device__ void clear_rows(Rows &rows) {
-    for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
-        rows.l_i[h] = 0;
-    }
-}
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
@@ -564,7 +558,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
     Rows rows; // of rows warp_row .. of the block, 16
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0};
     unsigned packed_P[BC / 16][4];
-    clear_rows(rows);
     if (warpgroup == 0) give_turn(0);
 
     // The first Q K^T, under which nothing can hide

@@ -11,6 +11,7 @@
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <float.h>
 #include <limits.h>
 #include <math_constants.h>
 #include <stdint.h>
@@ -405,17 +406,13 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 }
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
-// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN.
 typedef struct Rows {
     float cm_i[2], l_i[2], scale_i[2];
 } Rows;
 
-static __device__ void clear_rows(Rows &rows) {
-    for (int h = 0; h < 2; h++) {
-        rows.cm_i[h] = -CUDART_MAX_NORMAL_F;
-        rows.l_i[h] = 0;
-    }
-}
+// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN. No default
+// values, because ptxas would then move those of `done` around in the loop.
+static __device__ Rows no_keys() { return {{-FLT_MAX, -FLT_MAX}, {0, 0}}; }
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
@@ -536,7 +533,7 @@ static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
 
 // Whether no row of the warp has seen a key yet.
 static __device__ bool unseen(const Rows &rows) {
-    return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -CUDART_MAX_NORMAL_F);
+    return __all_sync(0xffffffff, fmaxf(rows.cm_i[0], rows.cm_i[1]) == -FLT_MAX);
 }
 
 // A shuffle tells ptxas that all lanes have the same value.
@@ -640,7 +637,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     const int tile = index / BR, in_tile = index % BR;
     const Tile t = tile_of<true>(p, plan, tile * plan.pieces);
     const bool there = t.last >= 0 && t.first_row + in_tile < plan.rows;
-    float2 rows = make_float2(-CUDART_MAX_NORMAL_F, 0);
+    float2 rows = make_float2(-FLT_MAX, 0);
     Columns O_i = {{0}};
     wait_for_launch_before(); // RAW: parts
     for (int i = threadIdx.y * AT_ONCE; there && i < plan.pieces; i += blockDim.y * AT_ONCE) {
@@ -762,10 +759,9 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows, done; // of rows warp_row .. of the tile, 16; of the piece before
+    Rows rows = no_keys(), done; // of rows warp_row .. of the tile, 16; of the piece before
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
     unsigned packed_P[BC / 16][4];
-    clear_rows(rows);
     if (warpgroup == 0) give_turn(0);
     // Piece n of this block; where the warp's part of it begins in `parts`; its rows' fewest keys.
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
@@ -826,7 +822,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
                     done = rows;
                 else
                     finish_rows(inverse, rows, LSE, plan, piece(n - 1), warp_row, lane);
-                clear_rows(rows);
+                rows = no_keys();
             }
             if (crossed) mask<PACKED>(S_ij, p, piece(n).first_row + warp_row, j, lane);
             if (end || unseen(rows)) update_maxima(rows, S_ij, c, 0, BC);
