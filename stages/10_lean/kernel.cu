@@ -16,9 +16,13 @@
 #if ELEMENT_BF16
 #include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
+#define PAIR "bf16x2"         // two elements in a register
+#define TYPES "f32.bf16.bf16" // of a product: sum, A, B
 #else
 #include <cuda_fp16.h>
 typedef __half element;
+#define PAIR "f16x2"
+#define TYPES "f32.f16.f16"
 #endif
 
 constexpr int D = HEAD_DIM;
@@ -102,12 +106,9 @@ static __device__ Tile tile_of(const AttentionProblem &p, int index) {
 
 // Two floats, rounded, in one register: `low` in the low half.
 static __device__ unsigned pack(float low, float high) {
-#if ELEMENT_BF16
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-#else
-    const __half2 pair = __floats2half2_rn(low, high);
-#endif
-    return *(const unsigned *)&pair;
+    unsigned pair;
+    asm("cvt.rn." PAIR ".f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
 }
 
 // mma.m16n8k16 (PTX ISA 9.7.14.5.8): C [16, 8] += A [16, 16] B [16, 8]. With g = lane / 4 and
@@ -117,11 +118,7 @@ static __device__ unsigned pack(float low, float high) {
 //     C: (g, q) (g, q + 1) (g + 8, q) (g + 8, q + 1), a float each
 static __device__ void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], unsigned b0,
                                     unsigned b1) {
-#if ELEMENT_BF16
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-#else
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-#endif
+    asm volatile("mma.sync.aligned.m16n8k16.row.col." TYPES ".f32 "
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));

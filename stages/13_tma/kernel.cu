@@ -18,9 +18,13 @@
 #if ELEMENT_BF16
 #include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
+#define PAIR "bf16x2"         // two elements in a register
+#define TYPES "f32.bf16.bf16" // of a product: sum, A, B
 #else
 #include <cuda_fp16.h>
 typedef __half element;
+#define PAIR "f16x2"
+#define TYPES "f32.f16.f16"
 #endif
 
 constexpr int D = HEAD_DIM;
@@ -109,12 +113,9 @@ static __device__ Tile tile_of(const AttentionProblem &p, int index) {
 
 // Two floats, rounded, in one register: `low` in the low half.
 static __device__ unsigned pack(float low, float high) {
-#if ELEMENT_BF16
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-#else
-    const __half2 pair = __floats2half2_rn(low, high);
-#endif
-    return *(const unsigned *)&pair;
+    unsigned pair;
+    asm("cvt.rn." PAIR ".f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
 }
 
 static __device__ unsigned shared_address(const void *p) {
@@ -211,13 +212,6 @@ static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
            (at & 0x3ffff) >> 4;
 }
 
-#if ELEMENT_BF16
-#define TYPES "f32.bf16.bf16"
-#define PAIR "bf16x2"
-#else
-#define TYPES "f32.f16.f16"
-#define PAIR "f16x2"
-#endif
 #define F4(c, n) "+f"((c)[n][0]), "+f"((c)[n][1]), "+f"((c)[n][2]), "+f"((c)[n][3])
 #define F16(c, n) F4(c, n), F4(c, n + 1), F4(c, n + 2), F4(c, n + 3)
 #define F32(c, n) F16(c, n), F16(c, n + 4)
