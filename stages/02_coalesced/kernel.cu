@@ -81,8 +81,7 @@ static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
                                AttentionProblem p) {
     const int row_tiles = ceil_div(p.seq_q, ROWS);
     const int row = blockIdx.x % row_tiles * ROWS + threadIdx.y;
-    const int head = blockIdx.x / row_tiles;
-    const int lane = threadIdx.x;
+    const int head = blockIdx.x / row_tiles, lane = threadIdx.x;
     if (row >= p.seq_q) return;
 
     const int visible = visible_keys(p, row);

@@ -88,8 +88,7 @@ static __global__ void softmax(float *S,   // [batch, heads, seq_q, seq_kv]
                                AttentionProblem p) {
     const int row_tiles = ceil_div(p.seq_q, ROWS);
     const int row = blockIdx.x % row_tiles * ROWS + threadIdx.y;
-    const int head = blockIdx.x / row_tiles;
-    const int lane = threadIdx.x;
+    const int head = blockIdx.x / row_tiles, lane = threadIdx.x;
     if (row >= p.seq_q) return;
 
     const int visible = visible_keys(p, row);
@@ -127,6 +126,7 @@ static __global__ void output(const float *P,   // [batch, heads, seq_q, seq_kv]
         sP[ty][tx] = j + tx < visible ? P_i[j + tx] : 0;
         load_tile(sV, V + kv_head(p, head) * p.seq_kv * D, j, p.seq_kv);
         __syncthreads(); // RAW: sP, sV
+        // O_i = O_i + P_ij V_j
         for (int key = 0; key < BC; key++) {
             for (int c = 0; c < O_COLS; c++) O_i[c] += sP[ty][key] * (float)sV[key][c * TX + tx];
         }

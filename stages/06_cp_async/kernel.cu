@@ -215,14 +215,10 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
     return NULL;
 }
 
-size_t attention_workspace_bytes(const AttentionProblem *p) {
-    (void)p;
-    return 0;
-}
+size_t attention_workspace_bytes(const AttentionProblem *) { return 0; }
 
-cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *,
                              cudaStream_t stream) {
-    (void)workspace;
     const unsigned blocks = ceil_div(p->seq_q, BR) * p->heads * p->batch;
     const cudaError_t error =
         cudaFuncSetAttribute(flash_fwd, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);

@@ -525,10 +525,7 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
     return NULL;
 }
 
-size_t attention_workspace_bytes(const AttentionProblem *p) {
-    (void)p;
-    return 0;
-}
+size_t attention_workspace_bytes(const AttentionProblem *) { return 0; }
 
 // A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
 // [D / PANEL][heads][seq][PANEL], of which a box is `rows` rows in `panels` panels.
@@ -546,9 +543,8 @@ static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
+cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *,
                              cudaStream_t stream) {
-    (void)workspace;
     const unsigned blocks = ceil_div(p->seq_q, BR) * p->heads * p->batch;
     void *found = NULL;
     cudaDriverEntryPointQueryResult query;
