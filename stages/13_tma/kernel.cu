@@ -142,11 +142,9 @@ static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
 
 // Waits for the end of the phase of this parity: 0 for the first, then 1, 0, ...
 static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
-    asm volatile("{\n"
-                 ".reg .pred done;\n"
+    asm volatile("{\n.reg .pred done;\n"
                  "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                 "@!done bra again;\n"
-                 "}" ::"r"(shared_address(barrier)),
+                 "@!done bra again;\n}" ::"r"(shared_address(barrier)),
                  "r"(parity)
                  : "memory");
 }

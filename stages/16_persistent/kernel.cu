@@ -189,11 +189,9 @@ static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
 
 // Waits for the end of the phase of this parity: 0 for the first, then 1, 0, ...
 static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
-    asm volatile("{\n"
-                 ".reg .pred done;\n"
+    asm volatile("{\n.reg .pred done;\n"
                  "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                 "@!done bra again;\n"
-                 "}" ::"r"(shared_address(barrier)),
+                 "@!done bra again;\n}" ::"r"(shared_address(barrier)),
                  "r"(parity)
                  : "memory");
 }
@@ -201,11 +199,9 @@ static __device__ void mbarrier_wait(uint64_t *barrier, int parity) {
 // Whether that phase has ended. A wait costs its latency; this question can be asked early.
 static __device__ bool mbarrier_test(uint64_t *barrier, int parity) {
     int ended;
-    asm volatile("{\n"
-                 ".reg .pred done;\n"
+    asm volatile("{\n.reg .pred done;\n"
                  "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-                 "selp.b32 %0, 1, 0, done;\n"
-                 "}"
+                 "selp.b32 %0, 1, 0, done;\n}"
                  : "=r"(ended)
                  : "r"(shared_address(barrier)), "r"(parity)
                  : "memory");
