@@ -635,9 +635,8 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
                              cudaStream_t stream) {
     const unsigned blocks = ceil_div(p->seq_q, BR) * p->heads * p->batch;
     void *found = NULL;
-    cudaDriverEntryPointQueryResult query;
     cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                                         cudaEnableDefault, &query);
+                                                         cudaEnableDefault, NULL);
     if (error != cudaSuccess) return error;
     if (!found) return cudaErrorNotSupported;
     const PFN_cuTensorMapEncodeTiled_v12000 encode = (PFN_cuTensorMapEncodeTiled_v12000)found;

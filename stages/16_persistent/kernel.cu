@@ -959,9 +959,8 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
                         : packed ? flash_fwd<CAUSAL, false>
                                  : flash_fwd<false, false>;
     void *found = NULL;
-    cudaDriverEntryPointQueryResult query;
     cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                                         cudaEnableDefault, &query);
+                                                         cudaEnableDefault, NULL);
     if (error != cudaSuccess) return error;
     if (!found) return cudaErrorNotSupported;
     const PFN_cuTensorMapEncodeTiled_v12000 encode = (PFN_cuTensorMapEncodeTiled_v12000)found;
