@@ -40,9 +40,9 @@ constexpr int VECTOR = 8;    // elements in 128 bits
 constexpr int CHUNKS = D / VECTOR, ROW_BYTES = D * sizeof(element); // of a row
 constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all threads copy at once
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
+constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
-constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 // The largest sum of the P_ij of a row that a thread checks at once, and what is scaled if it is
 // above: fp16 numbers end at 2^16.
 constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;

@@ -37,11 +37,11 @@ constexpr int M_TILES = 2;               // 64 rows each; a warp owns 16
 constexpr int M_STEP = 64 * WARPGROUPS;  // rows from one to the next
 // Tiles of S_ij in registers at a time: d64 has more blocks per SM, and room for one.
 constexpr int AT_ONCE = D == 128 ? 2 : 1;
-constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
-constexpr int VECTOR = 8;            // elements in 128 bits
+constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
+constexpr int VECTOR = 8;    // elements in 128 bits
+constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
-constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 // The largest sum of the P_ij of a row that a thread checks at once, and what is scaled if it is
 // above: fp16 numbers end at 2^16.
 constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;

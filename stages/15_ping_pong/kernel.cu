@@ -35,11 +35,11 @@ constexpr int BR = 64 * WARPGROUPS; // query rows per block
 constexpr int BC = 128;             // keys per tile
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 24 : 32, CONSUMER_REGISTERS = D == 128 ? 240 : 160;
-constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
-constexpr int VECTOR = 8;            // elements in 128 bits
+constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
+constexpr int VECTOR = 8;    // elements in 128 bits
+constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
-constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 // The largest sum of the P_ij of a row that a thread checks at once, and what is scaled if it is
 // above: fp16 numbers end at 2^16.
 constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;

@@ -37,23 +37,23 @@ constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_WARPS = 16;
 constexpr int AT_ONCE = 4; // pieces of a row that a warp of merge reads at the same time
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
-constexpr int ROW_LANES = 4;         // lanes that share a row of an accumulator
-constexpr int VECTOR = 8;            // elements in 128 bits
+constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
+constexpr int VECTOR = 8;    // elements in 128 bits
+constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
-constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
-constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 // Whether P_ij stays in fp32 until the next Q K^T is under way: d64 lacks the registers.
 constexpr bool KEEP_P = D == 128;
 // The largest sum of the P_ij of a row that a thread checks at once; and what is scaled if it is
 // above: infinite P_ij cannot be, and fp16 numbers end at 2^16.
 constexpr float LIMIT = KEEP_P && !ELEMENT_BF16 ? 0x1p15f : 0x1p10f;
 constexpr float SCALABLE = KEEP_P ? 0x1p125f : 0x1p15f;
-constexpr int DEPTH = D == 128 ? 2 : 4; // buffers of K and of V
-constexpr int TILES = 4;                // pieces of work known to the block
-constexpr int FEW = 3;                  // key tiles, see near_end
-constexpr int L2_BYTES = 32 << 20;      // for keys and values: about half of L2
-constexpr int MAX_GROUP = 32;           // heads; with more, all begin with keys not in L2 yet
+constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
+constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
+constexpr int TILES = 4;                     // pieces of work known to the block
+constexpr int FEW = 3;                       // key tiles, see near_end
+constexpr int L2_BYTES = 32 << 20;           // for keys and values: about half of L2
+constexpr int MAX_GROUP = 32;                // heads; with more, all begin with keys not in L2 yet
 constexpr int Q_BYTES = 64 * D * sizeof(element); // of a warpgroup
 constexpr int TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYTES; // Q twice, O
