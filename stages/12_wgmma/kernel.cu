@@ -138,7 +138,7 @@ template <int groups> static __device__ void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Makes stores to shared memory, cp.async among them, visible to wgmma.
+// Makes what the thread wrote to shared memory visible to the async proxy: wgmma and TMA.
 static __device__ void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

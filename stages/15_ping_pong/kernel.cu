@@ -47,7 +47,7 @@ constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = 2;                     // buffers of K and of V
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
-constexpr int SHARED_BYTES = Q_BYTES + 2 * DEPTH * TILE_BYTES;
+constexpr int SHARED_BYTES = (BR + 2 * DEPTH * BC) * D * sizeof(element);
 
 static __host__ __device__ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
@@ -235,7 +235,7 @@ static __device__ void tma_store_wait() {
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-// Makes stores to shared memory visible to the copy engine.
+// Makes what the thread wrote to shared memory visible to the async proxy: wgmma and TMA.
 static __device__ void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

@@ -284,7 +284,7 @@ static __device__ void tma_store_wait() {
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-// Makes stores to shared memory visible to the copy engine.
+// Makes what the thread wrote to shared memory visible to the async proxy: wgmma and TMA.
 static __device__ void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
