@@ -493,9 +493,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             for (int h = 0; h < 2; h++) rows[m].l_i[h] += sum[h];
 
             // O_i = O_i + P_ij V_j   [BR, D]
-            if (m == 0) {
-                mbarrier_wait(&full_V, parity); // RAW: sV of this tile
-            }
+            if (m == 0) mbarrier_wait(&full_V, parity); // RAW: sV of this tile
             product_PV(O_i[m], packed_P[m], V_at);
             if (m + AT_ONCE < M_TILES)
                 product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * M_STEP * PANEL_ROW / 16, K_at);
