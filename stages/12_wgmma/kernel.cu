@@ -85,14 +85,6 @@ APPROX(exp2_approx, "ex2")
 APPROX(log2_approx, "lg2")
 APPROX(reciprocal_approx, "rcp")
 
-// blockIdx.x. Volatile, so that a Tile is computed anew where it is rarely needed: the loop has no
-// registers for it, and ptxas would spill 8 to 24 bytes.
-static __device__ int block_index() {
-    int index;
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
-    return index;
-}
-
 // A block's work: query rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
 typedef struct Tile {
     int head, first_row;
@@ -101,7 +93,11 @@ typedef struct Tile {
 
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
-static __device__ Tile tile_of(const AttentionProblem &p, int index) {
+// blockIdx.x by a volatile asm, so that a Tile is computed anew where it is rarely needed: the loop
+// has no registers for it, and ptxas would spill 8 to 24 bytes.
+static __device__ Tile tile_of(const AttentionProblem &p) {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
     const int row_tiles = ceil_div(p.seq_q, BR);
     const unsigned heads = p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
@@ -395,7 +391,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     element *sK = sQ + BR * D;       // [BC, D]
     element *sV = sK + BC * D;       // [BC, D]
 
-    Tile t = tile_of(p, block_index());
+    Tile t = tile_of(p);
     size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D; // the next tile in K and V
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp * 16;
@@ -438,7 +434,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 cp_async_commit_group();
             }
             if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
-                const int row = tile_of(p, block_index()).first_row + m * M_STEP + warp_row;
+                const int row = tile_of(p).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
             if (j == t.last) update_maxima(rows[m], S_ij[m], c, 0, BC);
@@ -461,7 +457,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
     }
 
-    t = tile_of(p, block_index());
+    t = tile_of(p);
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];

@@ -87,14 +87,6 @@ APPROX(exp2_approx, "ex2")
 APPROX(log2_approx, "lg2")
 APPROX(reciprocal_approx, "rcp")
 
-// blockIdx.x. Volatile, so that a Tile is computed anew where it is rarely needed: the loop has no
-// registers for it, and ptxas would spill 8 to 24 bytes.
-static __device__ int block_index() {
-    int index;
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
-    return index;
-}
-
 // A block's work: query rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
 typedef struct Tile {
     int head, first_row;
@@ -103,7 +95,11 @@ typedef struct Tile {
 
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
-static __device__ Tile tile_of(const AttentionProblem &p, int index) {
+// blockIdx.x by a volatile asm, so that a Tile is computed anew where it is rarely needed: the loop
+// has no registers for it, and ptxas would spill 8 to 24 bytes.
+static __device__ Tile tile_of(const AttentionProblem &p) {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
     const int row_tiles = ceil_div(p.seq_q, BR);
     const unsigned heads = p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
@@ -493,7 +489,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __shared__ uint64_t full_Q;
     __shared__ Ring<DEPTH> ring_K, ring_V;
 
-    Tile t = tile_of(p, block_index());
+    Tile t = tile_of(p);
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
     const int warp_row = warp * 16;
     unsigned step = 0; // uses of the rings
@@ -551,7 +547,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 release(ring_K, step, lane);
             }
             if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
-                const int row = tile_of(p, block_index()).first_row + m * M_STEP + warp_row;
+                const int row = tile_of(p).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
             if (step == 0) update_maxima(rows[m], S_ij[m], c, 0, BC);
@@ -572,7 +568,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 
     sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
-    t = tile_of(p, block_index());
+    t = tile_of(p);
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];

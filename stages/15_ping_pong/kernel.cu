@@ -85,14 +85,6 @@ APPROX(exp2_approx, "ex2")
 APPROX(log2_approx, "lg2")
 APPROX(reciprocal_approx, "rcp")
 
-// blockIdx.x. Volatile, so that a Tile is computed anew where it is rarely needed: the loop has no
-// registers for it, and ptxas would spill 8 to 24 bytes.
-static __device__ int block_index() {
-    int index;
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
-    return index;
-}
-
 // A block's work: query rows first_row .. first_row + BR - 1 of head `head` (of batch * heads).
 typedef struct Tile {
     int head, first_row;
@@ -101,7 +93,11 @@ typedef struct Tile {
 
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
-static __device__ Tile tile_of(const AttentionProblem &p, int index) {
+// blockIdx.x by a volatile asm, so that a Tile is computed anew where it is rarely needed: the loop
+// has no registers for it, and ptxas would spill 8 to 24 bytes.
+static __device__ Tile tile_of(const AttentionProblem &p) {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
     const int row_tiles = ceil_div(p.seq_q, BR);
     const unsigned heads = p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
@@ -510,7 +506,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     __shared__ uint64_t full_Q;
     __shared__ Ring<DEPTH> ring_K, ring_V;
 
-    Tile t = tile_of(p, block_index());
+    Tile t = tile_of(p);
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
     const int warp_row = warp * 16;
     unsigned step = 0; // uses of the rings
@@ -596,7 +592,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     wgmma_wait_group<0>(O_i);
 
     sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
-    t = tile_of(p, block_index());
+    t = tile_of(p);
     float inverse[2];
     finish_rows(inverse, rows, LSE, p, t, warp_row, lane);
     store_O(&O, sQ, O_i, inverse, t, warp_row, lane);
