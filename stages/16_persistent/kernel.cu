@@ -577,16 +577,6 @@ typedef struct Parts {
     float2 *rows; // cm_i, l_i
 } Parts;
 
-// Programmatic dependent launch (PTX ISA 9.7.13.13, griddepcontrol): the launch after this one may
-// begin; a launch waits until the one before it has ended and its writes are there.
-static __device__ void begin_next_launch() {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-
-static __device__ void wait_for_launch_before() {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
 // What finish_rows and store_O do for a piece; the warp's 16 rows begin at `row` of the head and at
 // `part` of `parts`.
 static __device__ void store_part(const Parts &parts, const Rows &rows,
@@ -629,7 +619,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     const bool there = t.last >= 0 && t.first_row + in_tile < plan.rows;
     float2 rows = make_float2(-FLT_MAX, 0);
     Columns O_i = {{0}};
-    wait_for_launch_before(); // RAW: parts
+    cudaGridDependencySynchronize(); // RAW: parts
     for (int i = threadIdx.y * AT_ONCE; there && i < plan.pieces; i += blockDim.y * AT_ONCE) {
         float2 part_rows[AT_ONCE];
         Columns part_O[AT_ONCE];
@@ -685,7 +675,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
     const int warp_row = warp * 16;
 
-    if (PIECES) begin_next_launch(); // merge, whose blocks find room when those of this one end
+    // Merge may begin: its blocks find room when those of this launch end.
+    if (PIECES) cudaTriggerProgrammaticLaunchCompletion();
     const bool takes_work = threadIdx.x == WARPGROUPS * 128; // a thread of the producer
     if (takes_work) { // the first Q and K at once: nothing hides the time that they take
         ring_init(ring_Q, 4 * WARPGROUPS);
