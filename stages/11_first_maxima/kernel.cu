@@ -2,7 +2,7 @@
 // Idea:     softmax may subtract any number near the maximum, so the maxima of the first key tile
 //           serve all tiles. Only if a P_ij outgrows its range, the warp updates its maxima and
 //           rescales O, before it computes anything from that P_ij.
-// Before:   per tile, a thread of stage 10 spends 64 FMNMX, 8 SHFL and 128 FMUL on maxima that
+// Before:   per tile, a thread of stage 10 spends 76 FMNMX, 8 SHFL and 128 FMUL on maxima that
 //           hardly ever change much, and the tensor cores wait for them.
 // Look for: a branch around FMNMX and the FMUL of O; a vote per 16 or 32 keys; the exponentials
 //           of the next keys between the HMMA of these.
@@ -71,7 +71,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz it is 3, 3 and 7 instructions more.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -91,7 +91,7 @@ typedef struct Tile {
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
 // blockIdx.x by a volatile asm, so that a Tile is computed anew where it is rarely needed: the loop
-// has no registers for it, and ptxas would spill 8 to 24 bytes.
+// has no registers for it, and ptxas would spill 4 to 16 bytes in stages 10, 11 and 14.
 static __device__ Tile tile_of(const AttentionProblem &p) {
     int index;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));

@@ -2,7 +2,7 @@
 // Idea:     roles. One thread of a producer warpgroup does nothing but ask for tiles; the consumer
 //           warpgroups compute. Rings of buffers with a full and an empty mbarrier each replace the
 //           barriers of the block, and setmaxnreg hands the producer's registers to the consumers.
-// Before:   stage 13 has one buffer for K and one for V; two barriers per tile precede each copy.
+// Before:   stage 13 has one buffer for K and one for V; each copy waits for a barrier.
 // Look for: USETMAXREG twice; no BAR in the loop; the same HGMMA.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
@@ -43,8 +43,8 @@ constexpr int VECTOR = 8;    // elements in 128 bits
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
-// The largest sum of the P_ij of a row that a thread checks at once, and what is scaled if it is
-// above: fp16 numbers end at 2^16.
+// The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
+// and above P_ij is computed again: fp16 numbers end at 2^16.
 constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;
 
 constexpr int DEPTH = D == 128 ? 4 : 2; // buffers of K and of V
@@ -76,7 +76,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz it is 3, 3 and 7 instructions more.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -96,7 +96,7 @@ typedef struct Tile {
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
 // blockIdx.x by a volatile asm, so that a Tile is computed anew where it is rarely needed: the loop
-// has no registers for it, and ptxas would spill 8 to 24 bytes.
+// has no registers for it, and ptxas would spill 4 to 16 bytes in stages 10, 11 and 14.
 static __device__ Tile tile_of(const AttentionProblem &p) {
     int index;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
@@ -187,7 +187,7 @@ static __device__ void sync_warpgroup(int warpgroup) {
     asm volatile("bar.sync %0, 128;" ::"r"(8 + warpgroup) : "memory");
 }
 
-// setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
+// setmaxnreg (PTX ISA 9.7.19.5): registers per thread, for all warps of a warpgroup.
 static __device__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
 }
@@ -407,7 +407,7 @@ static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &r
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
 }
 
-// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
+// cm_i rises by a whole number, so that no sum is above 1; l_i = scale_i * l_i
 static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
     for (int h = 0; h < 2; h++) {
         const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
@@ -481,7 +481,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
               const __grid_constant__ CUtensorMap O, // [batch, heads, seq_q, D]
               float *LSE,                            // [batch, heads, seq_q]
               AttentionProblem p) {
-    // In panels, aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of one.
+    // In panels, aligned to 1024 bytes, because the swizzle repeats after 8 rows of a panel.
     extern __shared__ __align__(1024) unsigned char shared[];
     unsigned char *sQ = shared;                  // [BR, D]
     unsigned char *sK = sQ + Q_BYTES;            // [DEPTH, BC, D]

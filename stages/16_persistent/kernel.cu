@@ -44,8 +44,8 @@ constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PAN
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 // Whether P_ij stays in fp32 until the next Q K^T is under way: d64 lacks the registers.
 constexpr bool KEEP_P = D == 128;
-// The largest sum of the P_ij of a row that a thread checks at once; and what is scaled if it is
-// above: infinite P_ij cannot be, and fp16 numbers end at 2^16.
+// The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
+// and above P_ij is computed again: infinite P_ij cannot be scaled, and fp16 numbers end at 2^16.
 constexpr float LIMIT = KEEP_P && !ELEMENT_BF16 ? 0x1p15f : 0x1p10f;
 constexpr float SCALABLE = KEEP_P ? 0x1p125f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
@@ -78,7 +78,7 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz each costs three more instructions.
+// 2^x, log2(x) and 1 / x. Denormals are zeros: without .ftz it is 3, 3 and 7 instructions more.
 #define APPROX(name, instruction)                                      \
     static __device__ float name(float x) {                            \
         float y;                                                       \
@@ -248,7 +248,7 @@ static __device__ void give_turn(int warpgroup) {
     asm volatile("bar.arrive %0, 256;" ::"r"(1 + warpgroup) : "memory");
 }
 
-// setmaxnreg (PTX ISA 9.7.19.5): registers a thread, for all warps of a warpgroup.
+// setmaxnreg (PTX ISA 9.7.19.5): registers per thread, for all warps of a warpgroup.
 static __device__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
 }
@@ -478,7 +478,7 @@ static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &r
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
 }
 
-// m_i rises by a power of two, so that no sum is above 1; l_i = scale_i * l_i
+// cm_i rises by a whole number, so that no sum is above 1; l_i = scale_i * l_i
 static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
     for (int h = 0; h < 2; h++) {
         const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
@@ -512,8 +512,8 @@ static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_
     }
 }
 
-// ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 5 of
-// 66 MUFU.EX2 of stage 15 stay before it, with this store 32. It never happens: no sum is negative.
+// ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 3 of
+// 64 MUFU.EX2 of stage 15 stay before it, with this store 34. It never happens: no sum is negative.
 static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
     asm volatile("{\n.reg .pred never;\nsetp.lt.f32 never, %0, 0f00000000;\n"
                  "@never st.shared.f32 [%1], %0;\n}" ::"f"(rows.l_i[0] + (sum[0] + sum[1])),
@@ -658,7 +658,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     Parts parts,                           // of PIECES
     int *next, // pieces of work taken beyond the first of each block; NULL: at most two for each
     Plan plan, AttentionProblem p) {
-    // In panels, aligned to 1024 bytes, because a descriptor's swizzle repeats after 8 rows of one.
+    // In panels, aligned to 1024 bytes, because the swizzle repeats after 8 rows of a panel.
     extern __shared__ __align__(1024) unsigned char shared[];
     if (!PIECES) plan.pieces = 1;                                      // ptxas need not ask
     const int WARPGROUPS = blockDim.x / 128 - 1, BR = 64 * WARPGROUPS; // of this launch
