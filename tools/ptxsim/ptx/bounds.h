@@ -10,6 +10,8 @@ enum {
     MAX_REGISTERS = 1 << 16,
     MAX_REGISTER_FILE = 4 << 20, /* bytes a warp: what is alive at one time, and the constants */
 
+    MAX_BLOCK_THREADS = 1024, /* CUDA's limit */
+
     /* Memory. */
     MAX_SHARED = 227 * 1024,        /* bytes a block: compute capability 9.0 */
     MAX_PARAMETERS = 32764,         /* bytes a kernel: CUDA's limit */

@@ -19,16 +19,18 @@ typedef struct RegisterName {
     int count; /* 0: one register of exactly this name */
 } RegisterName;
 
+/* Of an instruction, or of a jump table; the other is -1. */
 typedef struct Label {
     Text name;
-    int instruction;
+    int instruction, table;
 } Label;
 
 /* A label used before its scope ends: by instruction `instruction`, or by a jump table's slot. */
 typedef struct Fixup {
     Text name;
     int instruction, table, slot;
-    int depth; /* of the scope that may still define it */
+    bool of_table; /* brx, whose label is a jump table's */
+    int depth;     /* of the scope that may still define it */
 } Fixup;
 
 typedef struct Parser {
@@ -142,17 +144,25 @@ static void declare_registers(Parser *p) { /* after .reg */
     expect(p, ';');
 }
 
+/* The number behind `stem` in `name`: 12 of n912 behind n9. -1 if that is no number of a range. */
+static int number_behind(Text name, Text stem) {
+    int number = 0;
+    if (name.length <= stem.length || !text_equal((Text){name.at, stem.length}, stem)) return -1;
+    for (int i = stem.length; i < name.length; i++) {
+        const char digit = name.at[i];
+        if (digit < '0' || digit > '9') return -1;
+        if (number < MAX_REGISTERS) number = 10 * number + (digit - '0');
+    }
+    return number;
+}
+
 /* The register called `name`, -1 if there is none. */
 static int find_register(const Parser *p, Text name) {
-    int stem = name.length, index = 0;
-    while (stem > 0 && name.at[stem - 1] >= '0' && name.at[stem - 1] <= '9') stem--;
-    for (int i = stem; i < name.length && index < MAX_REGISTERS; i++)
-        index = 10 * index + (name.at[i] - '0');
     for (int i = p->names - 1; i >= 0; i--) {
         const RegisterName *entry = &p->name[i];
         if (!entry->count && text_equal(entry->name, name)) return entry->first;
-        bool in_range = entry->count && stem < name.length && index < entry->count;
-        if (in_range && text_equal(entry->name, (Text){name.at, stem})) return entry->first + index;
+        const int number = entry->count ? number_behind(name, entry->name) : -1;
+        if (number >= 0 && number < entry->count) return entry->first + number;
     }
     return -1;
 }
@@ -420,7 +430,13 @@ static void instruction(Parser *p) {
     in.text = (Text){start, (int)(p->lexer.at - 1 - start)};
     if (text_is(in.part[0], "bra")) {
         if (in.operands != 1 || in.operand[0].kind != OPERAND_NAME) fail(p, "bra without a label");
-        add_fixup(p, (Fixup){.name = in.operand[0].name, f->instructions, -1, 0, 0});
+        add_fixup(p,
+                  (Fixup){.name = in.operand[0].name, .instruction = f->instructions, .table = -1});
+    }
+    if (text_is(in.part[0], "brx")) {
+        if (in.operands != 2) fail(p, "brx without its .branchtargets");
+        const Text name = in.operand[1].name;
+        add_fixup(p, (Fixup){.name = name, .instruction = f->instructions, .of_table = true});
     }
     *PUSH(&p->module->arena, f->code, f->instructions) = in;
 }
@@ -430,10 +446,11 @@ static void branch_targets(Parser *p, Text name) { /* after name: .branchtargets
     JumpTable table = {.name = name};
     do {
         Text label = word(p);
-        add_fixup(p, (Fixup){.name = label, -1, f->tables, table.targets, 0});
+        add_fixup(p, (Fixup){.name = label, .table = f->tables, .slot = table.targets});
         *PUSH(&p->module->arena, table.target, table.targets) = -1;
     } while (accept(p, ','));
     expect(p, ';');
+    *PUSH(&p->scratch, p->label, p->labels) = (Label){name, -1, f->tables};
     *PUSH(&p->module->arena, f->table, f->tables) = table;
 }
 
@@ -452,22 +469,40 @@ static bool accept_label(Parser *p) {
         return true;
     }
     p->lexer = after;
-    *PUSH(&p->scratch, p->label, p->labels) = (Label){name, p->function.instructions};
+    *PUSH(&p->scratch, p->label, p->labels) = (Label){name, p->function.instructions, -1};
     return true;
+}
+
+/* The label that a fixup asks for, from `first` on; NULL if there is none. */
+static const Label *find_label(const Parser *p, const Fixup *fixup, int first) {
+    for (int i = p->labels - 1; i >= first; i--) {
+        const Label *label = &p->label[i];
+        if (text_equal(label->name, fixup->name) && (label->table >= 0) == fixup->of_table)
+            return label;
+    }
+    return NULL;
+}
+
+static void apply(PtxFunction *f, const Fixup *fixup, const Label *label) {
+    if (fixup->of_table)
+        f->code[fixup->instruction].table = label->table;
+    else if (fixup->table >= 0)
+        f->table[fixup->table].target[fixup->slot] = label->instruction;
+    else
+        f->code[fixup->instruction].target = label->instruction;
 }
 
 /* Resolves what refers to labels from `first_label` on; the rest is left to the scope around. */
 static void resolve_labels(Parser *p, int first_label) {
-    PtxFunction *f = &p->function;
     int kept = 0;
     for (int i = 0; i < p->fixups; i++) {
         Fixup *fixup = &p->fixup[i];
-        int found = -1;
-        for (int l = first_label; l < p->labels && fixup->depth >= p->depth; l++)
-            if (text_equal(p->label[l].name, fixup->name)) found = p->label[l].instruction;
-        if (found >= 0 && fixup->instruction >= 0) f->code[fixup->instruction].target = found;
-        if (found >= 0 && fixup->table >= 0) f->table[fixup->table].target[fixup->slot] = found;
-        if (found >= 0) continue;
+        const bool sees = fixup->depth >= p->depth;
+        const Label *label = sees ? find_label(p, fixup, first_label) : NULL;
+        if (label) {
+            apply(&p->function, fixup, label);
+            continue;
+        }
         if (fixup->depth == p->depth) fixup->depth--;
         p->fixup[kept++] = *fixup;
     }
@@ -579,28 +614,22 @@ static void parameters(Parser *p, Variable ***list, int *count) { /* after ( */
     expect(p, ')');
 }
 
+/* A count of threads, or one more than there may be: products of those do not overflow. */
+static uint64_t few_threads(uint64_t count) {
+    return count > MAX_BLOCK_THREADS ? MAX_BLOCK_THREADS + 1 : count;
+}
+
 /* .maxntid 128, 1, 1 and its like, up to { or ; */
 static void performance_directives(Parser *p) {
     while (accept(p, '.')) {
         Text name = word(p);
         uint64_t bits, product = 1;
         while (lexer_number(&p->lexer, &bits)) {
-            product *= bits;
+            product = few_threads(product * few_threads(bits));
             if (!accept(p, ',')) break;
         }
         if (text_is(name, "maxntid") || text_is(name, "reqntid"))
-            p->function.max_threads = product <= 1024 ? (int)product : 0;
-    }
-}
-
-static void resolve_tables(Parser *p) {
-    PtxFunction *f = &p->function;
-    for (int i = 0; i < f->instructions; i++) {
-        Instruction *in = &f->code[i];
-        if (!text_is(in->part[0], "brx")) continue;
-        for (int t = 0; t < f->tables && in->operands == 2; t++)
-            if (text_equal(f->table[t].name, in->operand[1].name)) in->table = t;
-        if (in->table < 0) fail(p, "brx without its .branchtargets");
+            p->function.max_threads = product <= MAX_BLOCK_THREADS ? (int)product : 0;
     }
 }
 
@@ -614,6 +643,11 @@ static void add_function(Parser *p) {
     *known = p->function;
 }
 
+_Noreturn static void fail_unknown_label(Parser *p, const Fixup *fixup) {
+    if (fixup->of_table) fail(p, "brx without its .branchtargets");
+    fail(p, "unknown label %.*s", fixup->name.length, fixup->name.at);
+}
+
 static void function(Parser *p, bool is_kernel) { /* after .entry or .func */
     PtxFunction *f = &p->function;
     *f = (PtxFunction){.is_kernel = is_kernel};
@@ -625,8 +659,7 @@ static void function(Parser *p, bool is_kernel) { /* after .entry or .func */
     f->has_body = accept(p, '{');
     if (f->has_body) {
         body(p);
-        if (p->fixups) fail(p, "unknown label %.*s", p->fixup->name.length, p->fixup->name.at);
-        resolve_tables(p);
+        if (p->fixups) fail_unknown_label(p, p->fixup);
     } else {
         expect(p, ';');
     }

@@ -240,7 +240,7 @@ static void test_refusals(void) {
                    "an opcode of too many parts, near ' r;'");
     refused_inside("x 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13;", "too many operands, near '13;'");
     refused_inside("brx.idx r, T, T; T: .branchtargets L; L: }",
-                   "brx without its .branchtargets, near ''");
+                   "brx without its .branchtargets, near ' T: .branchtargets L; L: }'");
     refused_inside("ld.b32 r, [16+4];", "expected ']', near '+4];'");
     refused_inside("ld.b32 r, [w, r];", "expected '{', near 'r];'");
     refused_inside("ld.b32 r, [w, {r];", "expected '}', near '];'");
