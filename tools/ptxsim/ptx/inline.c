@@ -101,8 +101,11 @@ static bool are_variables(const Operand *list, int count) {
 static void copy_call(Inliner *inliner, const Instruction *in) {
     const Operand none = {.kind = OPERAND_VECTOR};
     const int name = in->operands > 0 && in->operand[0].kind == OPERAND_VECTOR;
+    const Text caller = inliner->open[inliner->depth - 1]->name;
+    if (in->operands > name && in->operand[name].kind == OPERAND_REGISTER)
+        fail(inliner, caller, "a call through a pointer is not supported");
     if (in->operands <= name || in->operand[name].kind != OPERAND_NAME || in->guard >= 0)
-        fail(inliner, inliner->open[inliner->depth - 1]->name, "unsupported call");
+        fail(inliner, caller, "unsupported call");
     const Text called = in->operand[name].name;
     const PtxFunction *callee = ptx_function(inliner->module, called);
     if (!callee) fail(inliner, called, "called, but not defined");

@@ -1,5 +1,6 @@
 /* PTX text to PtxModule, in one pass. A { } inside a function (inline asm, a call) is a scope with
  * its own registers, variables and labels; labels are resolved when their scope ends. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -406,6 +407,19 @@ static void operands(Parser *p, Instruction *in) {
     }
 }
 
+/* A statement in one line, however nvcc breaks it: it writes each argument of a call in its own. */
+static Text one_line(Parser *p, Text text) {
+    if (!memchr(text.at, '\n', (size_t)text.length)) return text;
+    char *line = arena_alloc(&p->module->arena, (size_t)text.length);
+    int length = 0;
+    for (int i = 0; i < text.length; i++) {
+        const bool blank = isspace((unsigned char)text.at[i]);
+        if (!blank || (length && line[length - 1] != ' '))
+            line[length++] = blank ? ' ' : text.at[i];
+    }
+    return (Text){line, length};
+}
+
 static void add_fixup(Parser *p, Fixup fixup) {
     fixup.depth = p->depth;
     *PUSH(&p->scratch, p->fixup, p->fixups) = fixup;
@@ -427,7 +441,7 @@ static void instruction(Parser *p) {
     if (!opcode.length) fail(p, "expected an instruction");
     split_opcode(p, &in, opcode);
     operands(p, &in);
-    in.text = (Text){start, (int)(p->lexer.at - 1 - start)};
+    in.text = one_line(p, (Text){start, (int)(p->lexer.at - 1 - start)});
     if (text_is(in.part[0], "bra")) {
         if (in.operands != 1 || in.operand[0].kind != OPERAND_NAME) fail(p, "bra without a label");
         add_fixup(p,
@@ -464,8 +478,13 @@ static bool accept_label(Parser *p) {
         return false;
     }
     Lexer after = p->lexer;
-    if (accept(p, '.') && accept_word(p, "branchtargets")) {
+    const bool directive = accept(p, '.');
+    if (directive && accept_word(p, "branchtargets")) {
         branch_targets(p, name);
+        return true;
+    }
+    if (directive && accept_word(p, "callprototype")) { /* of a call that ptx_inline refuses */
+        skip_past(p, ';');
         return true;
     }
     p->lexer = after;

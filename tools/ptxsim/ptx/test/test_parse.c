@@ -279,6 +279,8 @@ static void test_calls(void) {
     not_inlined("", "call f", "function f: called, but not defined");
     not_inlined("", "call 5", "function k: unsupported call");
     not_inlined("", "call", "function k: unsupported call");
+    not_inlined("", "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (a), r, (b), P",
+                "function k: a call through a pointer is not supported");
     not_inlined(one, "@p call (a), f, (b)", "function k: unsupported call");
     not_inlined(one, "call f, (b)", "function f: called with other than its .param variables");
     not_inlined(one, "call (a), f", "function f: called with other than its .param variables");
