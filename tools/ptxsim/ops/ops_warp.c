@@ -17,6 +17,29 @@ static void require_members(Warp *warp, uint32_t members, const char *what) {
               what, members);
 }
 
+/* Groups of a warp's lanes may execute one instruction together, each with its own member mask, as
+ * the tiles of cooperative groups do. Each takes its turn. */
+static void run_by_groups(Warp *warp, const Op *op, int i, Handler run) {
+    const u32 *members = REG(u32, i);
+    const uint32_t all = warp->mask;
+    for (uint32_t left = all; left; left &= ~warp->mask) {
+        const uint32_t own = members[first_lane(left)];
+        uint32_t group = 0;
+        for (unsigned l = 0; l < LANES; l++) group |= (uint32_t)(members[l] == own) << l;
+        warp->mask = group & left;
+        run(warp, op);
+    }
+    warp->mask = all;
+}
+
+/* Operand i is the member mask. Most often it names all lanes that are here. */
+static inline void run_collective(Warp *warp, const Op *op, int i, Handler run) {
+    if (warp->mask & ~uniform_u32(warp, op, i))
+        run_by_groups(warp, op, i, run);
+    else
+        run(warp, op);
+}
+
 /* ---- shfl ------------------------------------------------------------------------------------ */
 
 typedef enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } Shuffle;
@@ -82,7 +105,7 @@ static bool butterfly(const u32 a[LANES], const u32 b[LANES], const u32 c[LANES]
 }
 
 /* operands: d, p or -1, a, b, c, member mask */
-static void run_shuffle(Warp *warp, const Op *op) {
+static void shuffle(Warp *warp, const Op *op) {
     const u32 *a = REG(u32, 2);
     uint32_t result[LANES], missing = 0;
     uint8_t source[LANES];
@@ -106,6 +129,8 @@ static void run_shuffle(Warp *warp, const Op *op) {
     if (op->r[1] >= 0) set_predicate(warp, op->r[1], inside);
 }
 
+static void run_shuffle(Warp *warp, const Op *op) { run_collective(warp, op, 5, shuffle); }
+
 static bool decode_shuffle(Decoder *d) {
     static const char *const modes[] = {"up", "down", "bfly", "idx", NULL};
     if (!opcode_is(d, "shfl") || !take(d, "sync") || !take(d, "b32")) return false;
@@ -125,7 +150,7 @@ static bool decode_shuffle(Decoder *d) {
 
 typedef enum Vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT } Vote;
 
-static void run_vote(Warp *warp, const Op *op) {
+static void vote(Warp *warp, const Op *op) {
     require_members(warp, uniform_u32(warp, op, 2), "vote.sync");
     uint32_t votes = predicate(warp, op->r[1]);
     votes = (op->negated ? ~votes : votes) & warp->mask;
@@ -146,6 +171,8 @@ static void run_vote(Warp *warp, const Op *op) {
     }
 }
 
+static void run_vote(Warp *warp, const Op *op) { run_collective(warp, op, 2, vote); }
+
 static bool decode_vote(Decoder *d) {
     static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
     if (!opcode_is(d, "vote") || !take(d, "sync")) return false;
@@ -165,7 +192,7 @@ static uint64_t match_value(const Warp *warp, const Op *op, unsigned lane) {
 }
 
 /* operands: d, p or -1, a, member mask */
-static void run_match(Warp *warp, const Op *op) {
+static void match(Warp *warp, const Op *op) {
     uint32_t same[LANES] = {0};
     require_members(warp, uniform_u32(warp, op, 3), "match.sync");
     for (unsigned i = 0; i < LANES; i++)
@@ -179,6 +206,8 @@ static void run_match(Warp *warp, const Op *op) {
         EACH(u32, same[l]);
     }
 }
+
+static void run_match(Warp *warp, const Op *op) { run_collective(warp, op, 3, match); }
 
 static bool decode_match(Decoder *d) {
     if (!opcode_is(d, "match") || !take(d, "sync")) return false;
@@ -225,7 +254,7 @@ static uint32_t reduce(const Op *op, uint32_t x, uint32_t y) {
     }
 }
 
-static void run_redux(Warp *warp, const Op *op) {
+static void redux(Warp *warp, const Op *op) {
     const u32 *a = REG(u32, 1);
     const unsigned first = first_lane(warp->mask);
     uint32_t result = a[first];
@@ -233,6 +262,8 @@ static void run_redux(Warp *warp, const Op *op) {
     EACH_ACTIVE(if (l != first) result = reduce(op, result, a[l]));
     EACH(u32, result);
 }
+
+static void run_redux(Warp *warp, const Op *op) { run_collective(warp, op, 2, redux); }
 
 static bool decode_redux(Decoder *d) {
     static const char *const modes[] = {"add", "min", "max", "and", "or", "xor", NULL};
@@ -249,12 +280,14 @@ static bool decode_redux(Decoder *d) {
 /* ---- elect, activemask, bar.warp.sync -------------------------------------------------------- */
 
 /* operands: d, p, member mask */
-static void run_elect(Warp *warp, const Op *op) {
+static void elect(Warp *warp, const Op *op) {
     const uint32_t leader = first_lane(warp->mask);
     require_members(warp, uniform_u32(warp, op, 2), "elect.sync");
     EACH(u32, leader);
     set_predicate(warp, op->r[1], 1u << leader);
 }
+
+static void run_elect(Warp *warp, const Op *op) { run_collective(warp, op, 2, elect); }
 
 static void run_activemask(Warp *warp, const Op *op) {
     const uint32_t active = warp->mask;

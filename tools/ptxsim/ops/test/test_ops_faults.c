@@ -194,6 +194,10 @@ static const Misuse lanes[] = {
     {64, "@g shfl.sync.idx.b32 a, a, 7, 31, 0x20", LANE5,
      "shfl.sync reads lane 7, which does not take part\n"},
     {64, "@g shfl.sync.idx.b32 a, a, 5, 31, 0x20", NULL, NULL},
+    {64,
+     "mov.u32 v0, -1; @h mov.u32 v0, 0xffffffdf; @g mov.u32 v0, 0x20; "
+     "shfl.sync.bfly.b32 a, a, 1, 31, v0",
+     "warp 1, lane 4: thread (36, 0, 0)\n", "shfl.sync reads lane 5, which does not take part\n"},
     {48, "shfl.sync.bfly.b32 a, a, 1, 31, -1; vote.sync.ballot.b32 a, g, -1", NULL, NULL},
     {128, "@g wgmma.fence.sync.aligned", WARP1, GROUP},
     {128, "@g wgmma.commit_group.sync.aligned", WARP1, GROUP},

@@ -34,6 +34,7 @@ COLLECTIVE(any_three, where(members, 3) != 0)
 COLLECTIVE(any_nine, where(members, 9) != 0)
 COLLECTIVE(all_small, 1)
 COLLECTIVE(all_three, where(members, 3) == members)
+COLLECTIVE(alike_three, where(members, 3) == members || !where(members, 3))
 COLLECTIVE(not_threes, members & ~where(members, 3))
 COLLECTIVE(alike, where(members, value(lane)))
 COLLECTIVE(none_alike, 0)
@@ -48,7 +49,7 @@ static const Collective collectives[] = {
     {"setp.eq.u32 g, a, 9; vote.sync.any.pred g, g, %; selp.b32 d, 1, 0, g", true, any_nine},
     {"setp.lt.u32 g, a, 7; vote.sync.all.pred g, g, %; selp.b32 d, 1, 0, g", true, all_small},
     {"setp.eq.u32 g, a, 3; vote.sync.all.pred g, g, %; selp.b32 d, 1, 0, g", true, all_three},
-    {"setp.eq.u32 g, a, 3; vote.sync.uni.pred g, g, %; selp.b32 d, 1, 0, g", true, all_three},
+    {"setp.eq.u32 g, a, 3; vote.sync.uni.pred g, g, %; selp.b32 d, 1, 0, g", true, alike_three},
     {"setp.eq.u32 g, a, 9; vote.sync.uni.pred g, g, %; selp.b32 d, 1, 0, g", true, all_small},
     {"match.any.sync.b32 d, a, %", true, alike},
     {"cvt.u64.u32 x, a; shl.b64 x, x, 32; match.any.sync.b64 d, x, %", true, alike},
@@ -104,6 +105,10 @@ static uint32_t fold_value(uint32_t lane) {
     return (value & 0xffffff00) | 0x5a;
 }
 
+#define FOLD_VALUE                                                   \
+    "add.u32 a, t, 1; mul.lo.u32 a, a, 2654435761; and.b32 z, t, 1;" \
+    "shl.b32 z, z, 31; xor.b32 a, a, z; and.b32 a, a, 0xffffff00; or.b32 a, a, 0x5a; "
+
 #define FOLD(name, expression) \
     static uint32_t name(uint32_t a, uint32_t b) { return (expression); }
 FOLD(fold_add, a + b)
@@ -140,15 +145,61 @@ static void test_folds(void) {
     };
     for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
         char text[500], redux[300];
-        snprintf(redux, sizeof redux,
-                 "add.u32 a, t, 1; mul.lo.u32 a, a, 2654435761; and.b32 w, t, 1; "
-                 "shl.b32 w, w, 31; xor.b32 a, a, w; and.b32 a, a, 0xffffff00; "
-                 "or.b32 a, a, 0x5a; redux.sync.%s d, a, %%",
-                 folds[i].name);
+        snprintf(redux, sizeof redux, FOLD_VALUE "redux.sync.%s d, a, %%", folds[i].name);
         with_mask("", redux, "-1", "", text, sizeof text);
         check(text, LANES_A_WARP, true, fold_all, &folds[i]);
         with_mask(ONLY_SOME, redux, "0x0ff0f00f", "; END: mov.b32 w, 0", text, sizeof text);
         check(text, LANES_A_WARP, true, fold_some, &folds[i]);
+    }
+}
+
+/* ---- Groups of lanes that come together, each with its own member mask ----------------------- */
+
+/* Lanes in a row, and every second one: w is the mask of the lane's own group. */
+static const char *const groupings[] = {
+    "and.b32 w, t, 24; shl.b32 w, 0xff, w; ",
+    "and.b32 w, t, 1; shl.b32 w, 0x55555555, w; ",
+};
+
+static uint32_t group_of(int grouping, uint32_t lane) {
+    return grouping ? 0x55555555u << (lane & 1) : 0xffu << (lane & 24);
+}
+
+typedef struct Grouped {
+    const Collective *collective; /* or */
+    const Fold *fold;
+    int grouping;
+} Grouped;
+
+static uint32_t by_group(const void *what, uint32_t lane) {
+    const Grouped *g = what;
+    const uint32_t members = group_of(g->grouping, lane);
+    return g->fold ? fold(g->fold, members) : g->collective->result(members, lane);
+}
+
+static uint32_t neighbour(const void *what, uint32_t lane) {
+    return input(lane ^ *(const uint32_t *)what);
+}
+
+static void test_groups(void) {
+    static const Fold sum = {"add", fold_add};
+    for (int grouping = 0; grouping < 2; grouping++) {
+        char text[500];
+        for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++) {
+            const Grouped grouped = {&collectives[i], NULL, grouping};
+            if (strstr(collectives[i].text, "activemask")) continue;
+            with_mask(groupings[grouping], collectives[i].text, "w", "", text, sizeof text);
+            check(text, LANES_A_WARP, true, by_group, &grouped);
+        }
+        const Grouped grouped = {NULL, &sum, grouping};
+        with_mask(groupings[grouping], FOLD_VALUE "redux.sync.add.u32 d, a, %", "w", "", text,
+                  sizeof text);
+        check(text, LANES_A_WARP, true, by_group, &grouped);
+        for (uint32_t distance = 2; distance <= 6; distance += 2) {
+            snprintf(text, sizeof text, "%sshfl.sync.bfly.b32 d, a, %u, 31, w", groupings[grouping],
+                     distance);
+            check(text, LANES_A_WARP, false, neighbour, &distance);
+        }
     }
 }
 
@@ -444,6 +495,7 @@ int main(void) {
     test_early_launch();
     test_collectives();
     test_folds();
+    test_groups();
     test_barriers();
     test_indices();
     test_specials();
