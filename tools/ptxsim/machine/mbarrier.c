@@ -56,6 +56,15 @@ MbarrierStatus mbarrier_arrive_drop(uint64_t *word, uint32_t count, bool *comple
     return arrive(word, count, count, completed);
 }
 
+MbarrierStatus mbarrier_await_copy(uint64_t *word) {
+    Mbarrier barrier;
+    if (!mbarrier_read(*word, &barrier)) return MBARRIER_NOT_INITIALISED;
+    if (barrier.pending == MBARRIER_MAX_COUNT) return MBARRIER_BAD_COUNT;
+    barrier.pending++;
+    *word = pack(&barrier);
+    return MBARRIER_OK;
+}
+
 static MbarrierStatus add_tx(uint64_t *word, int64_t bytes, bool *completed) {
     Mbarrier barrier;
     if (!mbarrier_read(*word, &barrier)) return MBARRIER_NOT_INITIALISED;

@@ -37,6 +37,10 @@ MbarrierStatus mbarrier_arrive(uint64_t *word, uint32_t count, bool *completed);
 /* mbarrier.arrive_drop: arrives, and later phases wait for `count` arrivals less. */
 MbarrierStatus mbarrier_arrive_drop(uint64_t *word, uint32_t count, bool *completed);
 
+/* cp.async.mbarrier.arrive without .noinc: the phase waits for one arrival more, that of the copy.
+ */
+MbarrierStatus mbarrier_await_copy(uint64_t *word);
+
 /* mbarrier.expect_tx: the phase waits for `bytes` more. (arrive.expect_tx is this, then arrive.) It
  * can complete a phase only if copies of the same bytes came before it. */
 MbarrierStatus mbarrier_expect_tx(uint64_t *word, uint32_t bytes, bool *completed);

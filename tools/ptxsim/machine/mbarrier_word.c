@@ -32,6 +32,12 @@ void mbarrier_phase_ended(Block *block, uint32_t address) {
     if (block->record) observe_mbarrier_complete(block->record, address);
 }
 
+void mbarrier_await_copy_at(Warp *warp, int lane, uint32_t address) {
+    uint64_t word = mbarrier_get(warp, lane, address);
+    mbarrier_require(warp, lane, address, mbarrier_await_copy(&word));
+    mbarrier_put(warp->block, address, word);
+}
+
 void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     bool completed = false;

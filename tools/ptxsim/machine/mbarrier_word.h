@@ -18,6 +18,9 @@ void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus sta
 /* The phase in progress has completed. */
 void mbarrier_phase_ended(Block *block, uint32_t address);
 
+/* One arrival more to come in this phase. */
+void mbarrier_await_copy_at(Warp *warp, int lane, uint32_t address);
+
 /* An arrival, and the end of an asynchronous copy. */
 void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count);
 void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes);

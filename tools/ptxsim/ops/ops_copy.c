@@ -3,6 +3,7 @@
 #include "machine/access.h"
 #include "machine/landing.h"
 #include "machine/lanes.h"
+#include "machine/mbarrier_word.h"
 #include "machine/observe.h"
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
@@ -87,11 +88,13 @@ static void run_wait(Warp *warp, const Op *op) {
     if (warp->block->record) observe_wait(warp->block->record, warp, RACE_COPY, op->number);
 }
 
-/* cp.async.mbarrier.arrive.noinc: arrives when the lane's copies so far have landed. */
+/* cp.async.mbarrier.arrive: arrives when the lane's copies so far have landed. op->number: that is
+ * one arrival more than the mbarrier was initialised for (no .noinc). */
 static void run_arrive(Warp *warp, const Op *op) {
     Copy *copy = new_copy(warp); /* of 0 bytes */
     shared_addresses(warp, op, 0, warp->mask, copy->to);
     shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
+    if (op->number) EACH_ACTIVE(mbarrier_await_copy_at(warp, (int)l, copy->to[l]));
     if (warp->block->race)
         EACH_ACTIVE(
             race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, l, true));
@@ -150,7 +153,8 @@ bool decode_copy(Decoder *d) {
         d->op->number = (int32_t)immediate(d);
         return done(d, run_wait, CLASS_OTHER);
     }
-    if (take(d, "mbarrier") && take(d, "arrive") && take(d, "noinc") && take(d, "b64")) {
+    if (take(d, "mbarrier") && take(d, "arrive") && take(d, "b64")) {
+        d->op->number = !take(d, "noinc");
         if (!take(d, "shared")) take(d, "shared::cta");
         use_address(d, &d->op->offset);
         return done(d, run_arrive, CLASS_MBARRIER);

@@ -33,6 +33,11 @@ static void test_phases(void) {
     mbarrier_arrive(&word, 2, &completed);
     ok(completed && mbarrier_read(word, &fields) && fields.pending == 2,
        "arrive_drop: two from now on");
+    mbarrier_await_copy(&word);
+    mbarrier_arrive(&word, 2, &completed);
+    ok(!completed, "a copy's arrival is one more");
+    mbarrier_arrive(&word, 1, &completed);
+    ok(completed && mbarrier_read(word, &fields) && fields.pending == 2, "in that phase alone");
 }
 
 static void test_bytes(void) {
@@ -58,6 +63,10 @@ static void test_bytes(void) {
 static void test_misuse(void) {
     uint64_t word = 0, ones = ~0ull;
     bool flag;
+    is_int(mbarrier_await_copy(&word), MBARRIER_NOT_INITIALISED, "a copy at zeroed memory");
+    mbarrier_init(&word, MBARRIER_MAX_COUNT);
+    is_int(mbarrier_await_copy(&word), MBARRIER_BAD_COUNT, "a copy beyond the greatest count");
+    word = 0;
     is_int(mbarrier_init(&word, 0), MBARRIER_BAD_COUNT, "init with 0");
     is_int(mbarrier_init(&word, 1 << 20), MBARRIER_BAD_COUNT, "init with 2^20");
     is_int(mbarrier_init(&word, (1 << 20) - 1), MBARRIER_OK, "init with 2^20 - 1");

@@ -114,10 +114,14 @@ static void test_groups(const char *order) {
        run.error);
 }
 
-/* The lanes' copies arrive at an mbarrier, and another warp waits there. */
+/* The lanes' copies arrive at an mbarrier, and another warp waits there. Without .noinc that is not
+ * the arrival that the mbarrier was initialised for: each lane arrives by itself, too. */
 static void test_copy_arrival(const char *order) {
-    static const char *const spaces[] = {".shared", ".shared::cta", ""};
-    for (int i = 0; i < 3; i++) {
+    static const char *const arrivals[] = {".noinc.shared.b64 [bar]",
+                                           ".noinc.shared::cta.b64 [bar]", ".noinc.b64 [bar]",
+                                           ".shared.b64 [bar]; mbarrier.arrive.shared.b64 _, [bar]",
+                                           ".b64 [bar]; mbarrier.arrive.shared.b64 _, [bar]"};
+    for (size_t i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
         static uint32_t data[2][WARP][4];
         char text[3000];
         for (uint32_t k = 0; k < 4 * WARP; k++) data[0][k / 4][k % 4] = 5 * k + 2;
@@ -126,14 +130,14 @@ static void test_copy_arrival(const char *order) {
                  "%ssetp.ne.u32 g, t, 0; @g bra READY; mbarrier.init.shared.b64 [bar], 32;\n"
                  "READY: bar.sync 0; mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p;\n"
                  "setp.lt.u32 g, t, 32; @!g bra WAIT; cp.async.cg.shared.global [s], [q], 16;\n"
-                 "cp.async.mbarrier.arrive.noinc%s.b64 [bar]; bra END;\n"
+                 "cp.async.mbarrier.arrive%s; bra END;\n"
                  "WAIT: mbarrier.try_wait.parity.shared.b64 h, [bar], 0; @!h bra WAIT;\n"
                  "ld.shared.v4.u32 {v0, v1, v2, v3}, [s+-512]; "
                  "st.global.v4.u32 [q], {v0, v1, v2, v3};\nEND: ret;\n}\n",
-                 HEAD, spaces[i]);
+                 HEAD, arrivals[i]);
         const PtxRun run = run_ptx(text, 2 * WARP, data, sizeof data);
         ok(run.status == LAUNCH_OK && memcmp(data[0], data[1], sizeof data[0]) == 0,
-           "%s: cp.async.mbarrier.arrive.noinc%s %s", order, spaces[i], run.error);
+           "%s: cp.async.mbarrier.arrive%s %s", order, arrivals[i], run.error);
     }
 }
 

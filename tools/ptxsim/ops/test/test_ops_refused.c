@@ -133,7 +133,6 @@ static const char *const copies[] = {
     "cp.async.wait_group",
     "cp.async.commit_group 1",
     "cp.async.wait_all 0",
-    "cp.async.mbarrier.arrive.b64 [room]",
     "cp.async.mbarrier.noinc.b64 [room]",
     "cp.async.arrive.noinc.b64 [room]",
     "cp.async.mbarrier.arrive.noinc.b32 [room]",
