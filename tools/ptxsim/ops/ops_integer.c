@@ -455,9 +455,10 @@ bool decode_integer(Decoder *d) {
 
 /* ---- Arithmetic with carry: add.cc, addc, sub.cc, subc, mad.cc, madc ------------------------- */
 
-/* sub is add of the complement; its borrow is the complement of the carry. The operation is a
- * product's half (op->mode: 0 none, 1 low, 2 high), plus the last operand, plus the carry if it
- * takes one (op->negated), and sets the carry if asked to (op->saturate). */
+/* sub is add of the complement, and sets the carry where it does not borrow: nvcc's division of
+ * __int128 has an addc behind a sub.cc. The operation is a product's half (op->mode: 0 none, 1 low,
+ * 2 high), plus the last operand, plus the carry if it takes one (op->negated), and sets the carry
+ * if asked to (op->saturate). */
 #define CARRY(name, T, W, widen, width)                                                            \
     static void name(Warp *warp, const Op *op) {                                                   \
         const bool subtract = op->second_negated;                                                  \
@@ -469,11 +470,10 @@ bool decode_integer(Decoder *d) {
             const T x = op->mode == 0 ? a[l] : op->mode == 1 ? (T)product : (T)(product >> width); \
             const T y = op->mode ? c[l] : subtract ? (T)~b[l] : b[l];                              \
             const uint32_t old = warp->carry >> l & 1;                                             \
-            const uint32_t in = op->negated ? (subtract ? !old : old) : subtract;                  \
+            const uint32_t in = op->negated ? old : subtract;                                      \
             const W sum = (W)x + y + in;                                                           \
-            const uint32_t over = (uint32_t)(sum >> width) & 1;                                    \
             out[l] = (T)sum;                                                                       \
-            carry |= (subtract ? !over : over) << l;                                               \
+            carry |= ((uint32_t)(sum >> width) & 1) << l;                                          \
         }                                                                                          \
         EACH(T, out[l]);                                                                           \
         if (op->saturate) warp->carry = (warp->carry & ~warp->mask) | (carry & warp->mask);        \

@@ -68,6 +68,7 @@ static s128 carry(const Numbers *n, s128 x, s128 y) {
 }
 VALUE(carried, c + e + carry(n, a, b))
 VALUE(borrowed, c - e - (low_half(n, a) < low_half(n, b)))
+VALUE(added_after, c + e + (low_half(n, a) >= low_half(n, b)))
 VALUE(mad_up, upper(n, a, b) + e + carry(n, mul(n), c))
 VALUE(mad_down, (u128)mul(n) + (u128)e + (u128)carry(n, upper(n, a, b), c))
 
@@ -277,6 +278,7 @@ static const IntegerRow rows[] = {
     {"sub.cc.% d, a, b; subc.% d, c, e", "s32 u32 s64 u64", "t=tttt", borrowed},
     {"add.cc.% d, a, b; addc.cc.% d, c, e", "u32 u64", "t=tttt", carried},
     {"sub.cc.% d, a, b; subc.cc.% d, c, e", "u32 u64", "t=tttt", borrowed},
+    {"sub.cc.% d, a, b; addc.% d, c, e", "s32 u32 s64 u64", "t=tttt", added_after},
     {"mad.lo.cc.% d, a, b, c; madc.hi.% d, a, b, e", "s32 u32 s64 u64", "t=tttt", mad_up},
     {"mad.hi.cc.% d, a, b, c; madc.lo.% d, a, b, e", "s32 u32 s64 u64", "t=tttt", mad_down},
 };
