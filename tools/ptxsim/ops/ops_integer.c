@@ -295,6 +295,20 @@ static inline uint32_t byte_product(uint32_t x, uint32_t y, bool x_signed, bool 
 }
 TERNARY(dp4a, u32, u32, u32, u32, c[l] + byte_product(a[l], b[l], op->is_signed, op->mode))
 
+/* dp2a: two products of a half of a and a byte of b, the lower two bytes or the upper. nvcc makes
+ * one of a sum such as 3 * s + 5 * t with short s and t. */
+static inline uint32_t half_product(uint32_t x, uint32_t y, bool x_signed, bool y_signed) {
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const int32_t p = x_signed ? (int16_t)(x >> 16 * i) : (uint16_t)(x >> 16 * i);
+        const int32_t q = y_signed ? (int8_t)(y >> 8 * i) : (uint8_t)(y >> 8 * i);
+        sum += (uint32_t)(p * q);
+    }
+    return sum;
+}
+TERNARY(dp2a_lo, u32, u32, u32, u32, c[l] + half_product(a[l], b[l], op->is_signed, op->mode))
+TERNARY(dp2a_hi, u32, u32, u32, u32, c[l] + half_product(a[l], b[l] >> 16, op->is_signed, op->mode))
+
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 static const Row rows[] = {
@@ -435,18 +449,23 @@ static bool decode_prmt_mode(Decoder *d) { /* prmt.b32.f4e: the mode comes last 
     return done(d, prmt_mode, CLASS_MOVE);
 }
 
-static bool decode_dp4a(Decoder *d) {
+static bool decode_dot_product(Decoder *d) {
     Type a, b;
-    if (!opcode_is(d, "dp4a")) return false;
-    if (!type_of(take_last(d), &b) || !type_of(take_before_last(d), &a)) return false;
+    Handler run = dp4a;
+    if (opcode_is(d, "dp2a"))
+        run = take(d, "hi") ? dp2a_hi : take(d, "lo") ? dp2a_lo : NULL;
+    else if (!opcode_is(d, "dp4a"))
+        return false;
+    if (!run || !type_of(take_last(d), &b) || !type_of(take_before_last(d), &a)) return false;
     d->op->is_signed = a.kind == 's';
     d->op->mode = b.kind == 's';
     use_pattern(d, "4=444");
-    return done(d, dp4a, CLASS_INTEGER);
+    return done(d, run, CLASS_INTEGER);
 }
 
 bool decode_integer(Decoder *d) {
-    if (decode_by_rows(d, ROWS(rows)) || decode_lop3(d) || decode_prmt_mode(d) || decode_dp4a(d))
+    if (decode_by_rows(d, ROWS(rows)) || decode_lop3(d) || decode_prmt_mode(d) ||
+        decode_dot_product(d))
         return true;
     if (!text_is(d->in->part[0], "bfind")) return false;
     d->op->mode = take(d, "shiftamt");

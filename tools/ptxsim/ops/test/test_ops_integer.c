@@ -214,6 +214,20 @@ VALUE(dot_uu, dot(n, 0))
 VALUE(dot_su, dot(n, 1))
 VALUE(dot_us, dot(n, 2))
 VALUE(dot_ss, dot(n, 3))
+
+static s128 dot_halves(const Numbers *n, int sign, int skip) {
+    s128 sum = n->c;
+    for (int i = 0; i < 2; i++) {
+        const uint16_t half = (uint16_t)(n->a >> 16 * i);
+        const uint8_t byte = (uint8_t)(n->b >> 8 * (skip + i));
+        sum += (s128)(sign & 1 ? (int16_t)half : half) * (sign & 2 ? (int8_t)byte : byte);
+    }
+    return sum;
+}
+VALUE(dot_low_uu, dot_halves(n, 0, 0))
+VALUE(dot_low_su, dot_halves(n, 1, 0))
+VALUE(dot_high_us, dot_halves(n, 2, 2))
+VALUE(dot_high_ss, dot_halves(n, 3, 2))
 VALUE(majority, (a & b) | (a & c) | (b & c))
 VALUE(choice, (a & b) | (~a & c))
 
@@ -274,6 +288,10 @@ static const IntegerRow rows[] = {
     {"dp4a.s32.u32 d, a, b, c", "b32", "t=ttt", dot_su},
     {"dp4a.u32.s32 d, a, b, c", "b32", "t=ttt", dot_us},
     {"dp4a.s32.s32 d, a, b, c", "b32", "t=ttt", dot_ss},
+    {"dp2a.lo.u32.u32 d, a, b, c", "b32", "t=ttt", dot_low_uu},
+    {"dp2a.lo.s32.u32 d, a, b, c", "b32", "t=ttt", dot_low_su},
+    {"dp2a.hi.u32.s32 d, a, b, c", "b32", "t=ttt", dot_high_us},
+    {"dp2a.hi.s32.s32 d, a, b, c", "b32", "t=ttt", dot_high_ss},
     {"add.cc.% d, a, b; addc.% d, c, e", "s32 u32 s64 u64", "t=tttt", carried},
     {"sub.cc.% d, a, b; subc.% d, c, e", "s32 u32 s64 u64", "t=tttt", borrowed},
     {"add.cc.% d, a, b; addc.cc.% d, c, e", "u32 u64", "t=tttt", carried},
