@@ -1,5 +1,6 @@
 /* Calls of functions that the PTX does not define: printf and assert. Their arguments are in .param
  * variables, which are local memory here. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,11 +28,17 @@ static const char *device_text(uint64_t address) {
 
 /* ---- printf: the second argument points to the values, in order, each at its alignment ------- */
 
-static const uint8_t *value_bytes(const Warp *warp, uint64_t address, unsigned l) {
-    const uint32_t bytes = warp->block->kernel->local_bytes;
-    const uint64_t offset = address & UINT32_MAX;
-    if (address >> 48 != LOCAL_WINDOW >> 48 || offset + 8 > bytes) return NULL;
-    return warp->local + (size_t)l * bytes + offset;
+/* Reads the next value, of 4 or 8 bytes. False: it is not in the lane's memory. */
+static bool next_value(const Warp *warp, unsigned l, uint64_t *address, unsigned bytes,
+                       uint64_t *value) {
+    const uint32_t room = warp->block->kernel->local_bytes;
+    *address = (*address + bytes - 1) / bytes * bytes;
+    const uint64_t offset = *address & UINT32_MAX;
+    if (*address >> 48 != LOCAL_WINDOW >> 48 || offset + 8 > room) return false;
+    *value = 0;
+    memcpy(value, warp->local + (size_t)l * room + offset, bytes);
+    *address += bytes;
+    return true;
 }
 
 /* A conversion of a format, "%-5.2lld". */
@@ -39,47 +46,72 @@ typedef struct Conversion {
     int flags;       /* characters up to the length modifier, with the % */
     const char *end; /* behind its letter */
     char kind;       /* that letter; 0: the text is no conversion that C knows */
-    bool wide;       /* the value has 8 bytes, not 4 */
+    unsigned bytes;  /* of the value, 8 or 4 */
+    unsigned used;   /* of those, for an integer: fewer with h and hh */
 } Conversion;
 
 static Conversion parse_conversion(const char *format) {
-    Conversion c = {.flags = (int)(1 + strspn(format + 1, "0123456789+-# ."))};
-    const char *letter = format + c.flags + strspn(format + c.flags, "lhzjt");
+    Conversion c = {.flags = (int)(1 + strspn(format + 1, "0123456789+-# .*"))};
+    const char *size = format + c.flags, *letter = size + strspn(size, "lhzjtL");
     const char kind = *letter && strchr("diouxXcspfFeEgGaA", *letter) ? *letter : 0;
+    const bool wide = kind && (strchr("fFeEgGaAsp", kind) || strchr("lzjt", *size));
     c.kind = kind;
     c.end = letter + (*letter != 0);
-    c.wide = kind && (strchr("fFeEgGaAsp", kind) || memchr(format, 'l', (size_t)(letter - format)));
+    c.bytes = wide ? 8 : 4;
+    c.used = *size != 'h' ? c.bytes : size[1] == 'h' ? 1 : 2;
     return c;
 }
 
 /* The largest number in the flags: a width or a precision. */
-static long widest(const char *flags, int length) {
+static long widest(const char *flags) {
     long most = 0;
-    for (const char *at = flags; at < flags + length; at++) {
+    for (const char *at = flags; *at; at++) {
         const long number = *at >= '0' && *at <= '9' ? strtol(at, NULL, 10) : 0;
         most = number > most ? number : most;
     }
     return most;
 }
 
+enum { FLAGS_ROOM = 37 }; /* with the end */
+
+/* The flags with a number for each `*`, which is the next value. False: a value is missing. */
+static bool write_flags(Warp *warp, unsigned l, const char *format, int length, uint64_t *address,
+                        char flags[FLAGS_ROOM]) {
+    uint64_t value;
+    int used = 0;
+    for (int i = 0; i < length && used < FLAGS_ROOM; i++) {
+        if (format[i] != '*') {
+            flags[used++] = format[i];
+        } else {
+            if (!next_value(warp, l, address, 4, &value)) return false;
+            used += snprintf(flags + used, (size_t)(FLAGS_ROOM - used), "%" PRId32, (int32_t)value);
+        }
+    }
+    if (used < FLAGS_ROOM) flags[used] = 0;
+    if (used >= FLAGS_ROOM || widest(flags) > MAX_FIELD)
+        fault(warp, (int)l, "printf of a value that is more than %d characters wide", MAX_FIELD);
+    return true;
+}
+
+/* An integer of which so many bytes are used. */
+static long long signed_part(uint64_t value, unsigned bytes) {
+    const unsigned shift = 64 - 8 * bytes;
+    return (long long)(value << shift) >> shift;
+}
+
 /* One value, with the width that it has here. */
 static const char *print_value(Warp *warp, unsigned l, const char *format, uint64_t *address) {
     const Conversion c = parse_conversion(format);
-    const unsigned bytes = c.wide ? 8 : 4;
-    char one[40];
-    uint64_t value = 0;
-    if (c.flags + 4 > (int)sizeof one || widest(format, c.flags) > MAX_FIELD)
-        fault(warp, (int)l, "printf of a value that is more than %d characters wide", MAX_FIELD);
+    char flags[FLAGS_ROOM], one[FLAGS_ROOM + 4];
+    uint64_t value;
     if (!c.kind)
         fault(warp, (int)l, "printf with an unknown conversion: %.*s", (int)(c.end - format),
               format);
-    *address = (*address + bytes - 1) / bytes * bytes;
-    const uint8_t *from = value_bytes(warp, *address, l);
-    if (!from) return c.end;
-    memcpy(&value, from, bytes);
-    *address += bytes;
-    const bool is_long = strchr("diouxX", c.kind) != NULL;
-    snprintf(one, sizeof one, "%.*s%s%c", c.flags, format, is_long ? "ll" : "", c.kind);
+    if (!write_flags(warp, l, format, c.flags, address, flags) ||
+        !next_value(warp, l, address, c.bytes, &value))
+        return c.end;
+    const bool is_integer = strchr("diouxX", c.kind) != NULL;
+    snprintf(one, sizeof one, "%s%s%c", flags, is_integer ? "ll" : "", c.kind);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     if (c.kind == 's')
@@ -89,9 +121,9 @@ static const char *print_value(Warp *warp, unsigned l, const char *format, uint6
     else if (c.kind == 'c')
         printf(one, (int)value);
     else if (c.kind == 'd' || c.kind == 'i')
-        printf(one, c.wide ? (long long)value : (long long)(int32_t)value);
-    else if (is_long)
-        printf(one, (unsigned long long)value);
+        printf(one, signed_part(value, c.used));
+    else if (is_integer)
+        printf(one, (unsigned long long)value << (64 - 8 * c.used) >> (64 - 8 * c.used));
     else
         printf(one, double_of(value));
 #pragma GCC diagnostic pop
