@@ -116,13 +116,26 @@ static uint64_t variable_address(Decoder *d, const Operand *operand) {
     return v->address + (uint64_t)operand->offset;
 }
 
+/* The bits of a number as an operand of so many bytes. */
+static uint64_t number_bits(Decoder *d, const Operand *operand, unsigned bytes) {
+    double value;
+    float single;
+    uint32_t bits;
+    if (!operand->real || bytes == sizeof value) return operand->bits;
+    d->bad |= bytes != sizeof single;
+    memcpy(&value, &operand->bits, sizeof value);
+    single = (float)value;
+    memcpy(&bits, &single, sizeof bits);
+    return bits;
+}
+
 static int32_t value_of(Decoder *d, const Operand *operand, unsigned bytes) {
     switch (operand->kind) {
     case OPERAND_REGISTER:
         d->bad |= d->kernel->value[operand->reg].bytes != bytes;
         return operand->reg;
     case OPERAND_NUMBER:
-        return constant(d->kernel, operand->bits, bytes);
+        return constant(d->kernel, number_bits(d, operand, bytes), bytes);
     case OPERAND_SPECIAL:
         return special(d, operand->name, bytes);
     case OPERAND_VARIABLE:
@@ -224,7 +237,7 @@ void absent(Decoder *d, bool is_definition) { push(d, -1, is_definition); }
 
 int64_t immediate(Decoder *d) {
     const Operand *operand = next_operand(d);
-    d->bad |= operand->kind != OPERAND_NUMBER || operand->memory;
+    d->bad |= operand->kind != OPERAND_NUMBER || operand->memory || operand->real;
     return (int64_t)operand->bits;
 }
 

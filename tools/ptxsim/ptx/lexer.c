@@ -1,6 +1,7 @@
 #include "ptx/lexer.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool text_is(Text text, const char *name) {
@@ -107,5 +108,44 @@ bool lexer_number(Lexer *lexer, uint64_t *bits) {
     if (!digits(lexer, base_prefix(lexer), bits)) return false;
     if (lexer->at < lexer->end && *lexer->at == 'U') lexer->at++;
     if (negative) *bits = 0 - *bits;
+    return true;
+}
+
+/* Moves over decimal digits; false if there is none. */
+static bool decimals(Lexer *lexer) {
+    const char *start = lexer->at;
+    while (lexer->at < lexer->end && isdigit((unsigned char)*lexer->at)) lexer->at++;
+    return lexer->at > start;
+}
+
+static bool one_of(Lexer *lexer, const char *wanted) {
+    const bool is = lexer->at < lexer->end && *lexer->at && strchr(wanted, *lexer->at);
+    lexer->at += is;
+    return is;
+}
+
+/* Moves over e-3 and its like. */
+static void exponent(Lexer *lexer) {
+    Lexer ahead = *lexer;
+    if (!one_of(&ahead, "eE")) return;
+    one_of(&ahead, "+-");
+    if (decimals(&ahead)) *lexer = ahead;
+}
+
+bool lexer_real(Lexer *lexer, uint64_t *bits) {
+    Lexer ahead = *lexer;
+    char text[64] = ""; /* the lexer's has no end */
+    const bool negative = lexer_accept(&ahead, '-');
+    skip(&ahead);
+    const char *start = ahead.at;
+    if (!decimals(&ahead) || !one_of(&ahead, ".")) return false;
+    decimals(&ahead);
+    exponent(&ahead);
+    const size_t length = (size_t)(ahead.at - start);
+    if (length >= sizeof text) return false;
+    memcpy(text, start, length);
+    const double value = negative ? -strtod(text, NULL) : strtod(text, NULL);
+    memcpy(bits, &value, sizeof value);
+    *lexer = ahead;
     return true;
 }

@@ -20,6 +20,11 @@ Text lexer_word(Lexer *lexer, const char *extra);
  * False if there is none. */
 bool lexer_number(Lexer *lexer, uint64_t *bits);
 
+/* A decimal number with a point, "1.5" or "-2.0e-3": the bits of the double. False if there is
+ * none.
+ */
+bool lexer_real(Lexer *lexer, uint64_t *bits);
+
 /* Moves to the end of the line. */
 void lexer_skip_line(Lexer *lexer);
 

@@ -371,7 +371,8 @@ static Operand operand(Parser *p) {
         result = operand(p);
         result.negated = !result.negated;
     } else if (next == '-' || (next >= '0' && next <= '9')) {
-        result.bits = number(p);
+        result.real = lexer_real(&p->lexer, &result.bits);
+        if (!result.real) result.bits = number(p);
     } else {
         Text name = lexer_word(&p->lexer, ".");
         if (!name.length) fail(p, "expected an operand");

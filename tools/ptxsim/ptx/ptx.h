@@ -69,7 +69,7 @@ enum { PREDICATE_BYTES = 1 }; /* the size that marks a register as a predicate *
 
 typedef enum OperandKind {
     OPERAND_REGISTER,
-    OPERAND_NUMBER,   /* bits, or fp32/fp64 bits for 0f and 0d */
+    OPERAND_NUMBER,   /* bits, or fp32/fp64 bits for 0f and 0d; with a point, fp64 bits */
     OPERAND_SPECIAL,  /* %tid.x and the like: name */
     OPERAND_VARIABLE, /* the address of a variable */
     OPERAND_VECTOR,   /* {a, b} and (a, b) */
@@ -82,6 +82,7 @@ typedef struct Operand {
     bool negated;   /* !p */
     bool memory;    /* in [ ] */
     bool second;    /* q of p|q */
+    bool real;      /* a number with a point */
     int64_t offset; /* [base + offset] */
     int reg;        /* index into PtxFunction.reg */
     uint64_t bits;

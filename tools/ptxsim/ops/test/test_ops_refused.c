@@ -225,6 +225,7 @@ static const char *const numbers[] = {
     "add.cc.s8 h, h, i",         "addc.b64 p, q, w",         "subc.f64 p, q, w",
     "mad.cc.u32 a, b, c, d",     "madc.u32 a, b, c, d",      "mad.wide.cc.u32 a, b, c, d",
     "sub.cc.u32 a, b",           "add.cc.lo.u32 a, b, c",    "mul.cc.u32 a, b, c",
+    "lop3.b32 a, b, c, d, 1.0",  "add.u16 h, h, 1.0",        "mov.b16 h, 1.0",
     "lop3.b32 a, b, c, d, e",    "lop3.b64 p, q, w, p, 1",   "lop3.b32 a, b, c, d",
     "prmt.b32.frob a, b, c, d",  "prmt.b64.f4e p, q, w, a",  "prmt.b32.f4e.b4e a, b, c, d",
     "popc.shiftamt.b32 a, b",    "bfind.shiftamt.b32 a, b",  "dp4a.u32 a, b, c, d",

@@ -3,6 +3,7 @@
  * that is not counted. */
 #include "ptx/lexer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,6 +64,47 @@ static void test_numbers(void) {
         ok(numbers[i].left < 0 ? !is
                                : is && bits == numbers[i].bits && end - lexer.at == numbers[i].left,
            "the number in '%s'", numbers[i].text);
+    }
+}
+
+static void test_reals(void) {
+    static const struct {
+        const char *text;
+        double value;
+        int left; /* characters behind it; -1: it is none */
+    } reals[] = {
+        {"1.5", 1.5, 0},
+        {"0.5", 0.5, 0},
+        {"1.", 1, 0},
+        {"-2.25;", -2.25, 1},
+        {"- 08.5", -8.5, 0},
+        {"1.5e3", 1500, 0},
+        {"1.5E-3,", .0015, 1},
+        {"1.5e+2", 150, 0},
+        {"1.5e", 1.5, 1},
+        {"1.5e-", 1.5, 2},
+        {"1.5.5", 1.5, 2},
+        {"-0.0", -0.0, 0},
+        {"1", 0, -1},
+        {"1e5", 0, -1},
+        {".5", 0, -1},
+        {"-", 0, -1},
+        {"x", 0, -1},
+        {"", 0, -1},
+        {"0f3F.0", 0, -1},
+        {"1.0000000000000000000000000000000000000000000000000000000000001", 1, 0},
+        {"1.00000000000000000000000000000000000000000000000000000000000001", 1, -1},
+    };
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        Lexer lexer = lexer_of(reals[i].text);
+        uint64_t bits = 99;
+        const bool is = lexer_real(&lexer, &bits);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        const bool same = value == reals[i].value && !signbit(value) == !signbit(reals[i].value);
+        const bool stays = bits == 99 && (size_t)(end - lexer.at) == strlen(reals[i].text);
+        ok(reals[i].left < 0 ? !is && stays : is && same && end - lexer.at == reals[i].left,
+           "the real number in '%s'", reals[i].text);
     }
 }
 
@@ -128,6 +170,7 @@ int main(void) {
     if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE)) return 1;
     end = pages + PAGE;
     test_numbers();
+    test_reals();
     test_blanks();
     test_words();
     return done_testing();
