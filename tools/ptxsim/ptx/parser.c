@@ -54,6 +54,15 @@ typedef struct Parser {
 #define PUSH(arena, array, count) \
     ((array) = arena_grow((arena), (array), (size_t)(count), sizeof *(array)), &(array)[(count)++])
 
+/* The line of the kernel's own file, .file 1, that the place comes from; 0: none, or unknown. */
+static int source_line(const Parser *p) {
+    const Location *location = p->module->location;
+    int i = p->location;
+    while (i >= 0 && location[i].file != 0) i = location[i].parent;
+    return i < 0 ? 0 : location[i].line;
+}
+
+/* What is wrong is most likely in an asm of the programmer, who does not see the PTX. */
 __attribute__((format(printf, 2, 3))) _Noreturn static void fail(Parser *p, const char *format,
                                                                  ...) {
     char what[256];
@@ -63,8 +72,10 @@ __attribute__((format(printf, 2, 3))) _Noreturn static void fail(Parser *p, cons
     va_end(arguments);
     int rest = (int)(p->lexer.end - p->lexer.at), shown = 0;
     while (shown < rest && shown < 40 && p->lexer.at[shown] != '\n') shown++;
-    snprintf(p->error, p->error_size, "PTX line %d: %s, near '%.*s'", p->lexer.line, what, shown,
-             p->lexer.at);
+    char source[40] = "";
+    if (source_line(p)) snprintf(source, sizeof source, " (source line %d)", source_line(p));
+    snprintf(p->error, p->error_size, "PTX line %d%s: %s, near '%.*s'", p->lexer.line, source, what,
+             shown, p->lexer.at);
     longjmp(p->failed, 1);
 }
 
@@ -671,7 +682,6 @@ _Noreturn static void fail_unknown_label(Parser *p, const Fixup *fixup) {
 static void function(Parser *p, bool is_kernel) { /* after .entry or .func */
     PtxFunction *f = &p->function;
     *f = (PtxFunction){.is_kernel = is_kernel};
-    p->location = -1;
     if (accept(p, '(')) parameters(p, &f->result, &f->results);
     f->name = word(p);
     if (accept(p, '(')) parameters(p, &f->parameter, &f->parameters);
@@ -683,6 +693,7 @@ static void function(Parser *p, bool is_kernel) { /* after .entry or .func */
     } else {
         expect(p, ';');
     }
+    p->location = -1;
     add_function(p);
 }
 
@@ -752,6 +763,7 @@ PtxModule *ptx_parse(const char *text, size_t length, char *error, size_t error_
         *p = (Parser){.lexer = {.at = copy, .end = copy + length, .line = 1}, .module = module};
         p->error = error;
         p->error_size = error_size;
+        p->location = -1;
         parsed = parse_all(p);
         arena_free(&p->scratch);
     }

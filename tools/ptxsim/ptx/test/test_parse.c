@@ -254,6 +254,13 @@ static void test_refusals(void) {
                    "expected ';', near '1234567890, 1234567890, 12345;'");
     refused_inside("mov.u32 r, 1 12345678901234567890123456789012345678901234567890;",
                    "expected ';', near '1234567890123456789012345678901234567890'");
+    refused(
+        ".entry k() {\n.loc 1 77 3\nret;\n.loc 3 5 1, function_name f, inlined_at 1 78 3\n.frob; }",
+        "PTX line 5 (source line 78): unknown directive .frob, near '; }'");
+    refused(".entry k() {\n.loc 2 77 3\n.frob; }",
+            "PTX line 3: unknown directive .frob, near '; }'");
+    refused(".entry k() {\n.loc 1 77 3\nret; }\n.frob;",
+            "PTX line 4: unknown directive .frob, near ';'");
     refused_inside(".frob 1;", "unknown directive .frob, near ' 1;'");
     refused_inside(".reg .b32 x<65537>;", "a number above 65536, near '>;'");
     refused_inside(".reg .b32 x<65535>;", "more than 65536 registers, near ';'");
