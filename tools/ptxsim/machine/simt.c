@@ -82,3 +82,18 @@ void run_exit(Warp *warp, const Op *op) {
     while (!warp->stack[warp->depth].mask) warp->depth--;
     load_top(warp);
 }
+
+static bool ends_at(const Warp *warp, int pc) {
+    const Op *op = pc < 0 ? NULL : &warp->block->kernel->op[pc];
+    return op && op->run == run_exit && op->guard < 0;
+}
+
+uint32_t simt_elsewhere(const Warp *warp) {
+    uint32_t above = warp->active, elsewhere = warp->active & ~warp->mask;
+    for (int i = warp->depth - 1; i >= 0; i--) {
+        const Frame *frame = &warp->stack[i];
+        if (!ends_at(warp, frame->pc)) elsewhere |= frame->mask & ~above;
+        above |= frame->mask;
+    }
+    return elsewhere;
+}

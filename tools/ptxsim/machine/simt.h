@@ -8,4 +8,9 @@
 /* Continues with lanes that have met, as often as needed; then warp->pc is what to execute. */
 void simt_reconverge(Warp *warp);
 
+/* The lanes that have not ended but are not among those that execute: what waits for all threads
+ * waits for these. Lanes that wait for the others where the kernel ends are not counted: on a GPU
+ * they have ended, as after `if (row >= rows) return;`. */
+uint32_t simt_elsewhere(const Warp *warp);
+
 #endif

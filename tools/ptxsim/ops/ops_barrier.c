@@ -3,15 +3,17 @@
 #include "machine/barrier.h"
 #include "machine/lanes.h"
 #include "machine/observe.h"
+#include "machine/simt.h"
 
 /* The operands' values must make sense. */
 static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count) {
     const NamedBarrier *barrier = id < NAMED_BARRIERS ? &warp->block->barrier[id] : NULL;
     if (!barrier) fault(warp, -1, "barrier %u does not exist: there are %d", id, NAMED_BARRIERS);
-    if (warp->mask != warp->live)
+    const uint32_t elsewhere = warp->mask == warp->live ? 0 : simt_elsewhere(warp);
+    if (elsewhere)
         fault(warp, (int)first_lane(warp->mask),
               "barrier in divergent code: lanes 0x%08x are here, lanes 0x%08x elsewhere",
-              warp->mask, warp->live & ~warp->mask);
+              warp->mask, elsewhere);
     if (has_count && (threads == 0 || threads % LANES))
         fault(warp, -1, "barrier %u of %u threads: not a multiple of %d", id, threads, LANES);
     if (threads > (uint32_t)warp->block->warps * LANES)
@@ -36,7 +38,7 @@ static void run_barrier(Warp *warp, const Op *op) {
     if (op->r[3] >= 0) {
         const uint32_t values = predicate(warp, op->r[3]);
         /* lanes that have ended, or that the block never had, do not hinder bar.red.and */
-        const uint32_t missing = op->mode == BAR_RED_AND ? ~warp->live : 0;
+        const uint32_t missing = op->mode == BAR_RED_AND ? ~warp->mask : 0;
         barrier->count +=
             (uint32_t)__builtin_popcount(((op->negated ? ~values : values) & warp->mask) | missing);
     }

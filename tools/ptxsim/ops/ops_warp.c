@@ -3,10 +3,12 @@
 #include "decode/decode.h"
 #include "machine/lanes.h"
 #include "machine/observe.h"
+#include "machine/simt.h"
 
 /* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
-    const uint32_t missing = members & warp->live & ~warp->mask;
+    uint32_t missing = members & warp->live & ~warp->mask;
+    if (missing) missing &= simt_elsewhere(warp);
     if (missing)
         fault(warp, (int)first_lane(warp->mask),
               "%s waits for lanes 0x%08x, which are elsewhere (lanes 0x%08x execute it)", what,

@@ -124,6 +124,17 @@ static const char apart_text[] =
          "FIVE: atom.global.add.u32 r4, [rd1], 5;\nexit;\n"
          "NINE: atom.global.add.u32 r4, [rd1], 9;\nexit;\n}\n";
 
+/* Threads that return early: barriers and votes of the others do not wait for them. */
+static uint32_t returned(uint32_t tid, uint32_t value) {
+    return tid >= 40 ? value : value + 100 + (tid < 32 ? 32 : 8);
+}
+
+static const char returned_text[] =
+    HEAD "setp.ge.u32 p, r0, 40;\nmov.pred q, 1;\n@p bra END;\nbar.sync 0;\n"
+         "bar.red.and.pred q, 1, q;\n@q add.u32 r1, r1, 100;\n"
+         "vote.sync.ballot.b32 r2, 1, -1;\npopc.b32 r2, r2;\nadd.u32 r1, r1, r2;\n"
+         "st.global.u32 [rd1], r1;\nEND: ret;\n}\n";
+
 /* One lane after the other parts from the rest and waits, from 31 down to 1; then they meet one by
  * one, the last first. */
 static uint32_t ladder(uint32_t tid, uint32_t value) { return value + 32 - tid % 32; }
@@ -172,6 +183,7 @@ static void test_branches(void) {
     check("nested branches meet again", nested_text, nested);
     check("lanes leave a loop one after another", collatz_text, collatz);
     check("lanes that return early are out, the others go on", early_text, early);
+    check("lanes that return before a barrier", returned_text, returned);
     check("lanes that part for good", apart_text, apart);
     check("an indexed branch", switch_text, switched);
     check("an indexed branch of some lanes", guarded_switch_text, guarded_switch);

@@ -41,7 +41,7 @@ static const Case cases[] = {
     {HEAD "setp.ge.u32 g, t, 32; @g bra HIGH; bar.sync 3, 64; bra END;\nHIGH: bar.sync 3, 32;\n"
           "END:" TAIL,
      {"barrier 3 is used for 32 threads while others use it for 64", "block (1, 2, 3), warp 1\n"}},
-    {HEAD "setp.ge.u32 g, t, 16; @g bra HIGH; bar.sync 3; HIGH:" TAIL,
+    {HEAD "setp.ge.u32 g, t, 16; @g bra HIGH; bar.sync 3; HIGH: mov.u32 t, 1;" TAIL,
      {"barrier in divergent code: lanes 0x0000ffff are here, lanes 0xffff0000 elsewhere",
       "warp 0, lane 0: thread (0, 0, 0)\n"}},
     {HEAD "setp.ge.u32 g, t, 32; @g bra HIGH; bar.sync 3, 64; HIGH:" TAIL,
