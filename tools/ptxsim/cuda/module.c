@@ -132,6 +132,11 @@ static void describe(Kernel *k) {
 
 static bool build_kernel(Kernel *k, const PtxFunction *function, char *error, size_t size) {
     k->name = readable_name(&k->arena, function->name);
+    if (function->clustered) {
+        snprintf(error, size, "kernel %s: clusters of more than one block are not supported",
+                 k->name);
+        return false;
+    }
     k->function = ptx_inline(k->ptx, function, error, size);
     if (!k->function || !decode_kernel(k, error, size)) return false;
     describe(k);

@@ -661,6 +661,7 @@ static void performance_directives(Parser *p) {
         }
         if (text_is(name, "maxntid") || text_is(name, "reqntid"))
             p->function.max_threads = product <= MAX_BLOCK_THREADS ? (int)product : 0;
+        if (text_is(name, "reqnctapercluster")) p->function.clustered = product > 1;
     }
 }
 

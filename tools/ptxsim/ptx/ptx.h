@@ -127,6 +127,7 @@ typedef struct PtxFunction {
     JumpTable *table;
     int tables;
     int max_threads; /* .maxntid or .reqntid, 0: not given */
+    bool clustered;  /* .reqnctapercluster: more than one block in a cluster */
 } PtxFunction;
 
 typedef struct PtxModule {

@@ -63,6 +63,12 @@ static void test_kernels(void) {
     ok(!module_kernel(module, "c", error, sizeof error), "one without a body");
     is_text(error, "the PTX has no kernel c", "is none");
     ok(!module_kernel(module, "f", error, sizeof error), "nor is a function");
+    Module *clusters = load(".entry a() .explicitcluster .reqnctapercluster 1, 1, 1 { ret; }\n"
+                            ".entry b() .explicitcluster .reqnctapercluster 1, 2 { ret; }\n");
+    ok(module_kernel(clusters, "a", error, sizeof error), "a cluster of one block");
+    ok(!module_kernel(clusters, "b", error, sizeof error), "not one of two");
+    is_text(error, "kernel b: clusters of more than one block are not supported", "says why");
+    module_free(clusters);
     ok(!load(".frob"), "what is no PTX");
     is_text(error, "PTX line 4: unknown directive .frob, near ''", "says why");
     a->count[0].executions = a->totals.launches = a->totals.blocks = 5;
