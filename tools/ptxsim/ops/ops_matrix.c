@@ -1,4 +1,4 @@
-/* ldmatrix, stmatrix and mma.sync. The arithmetic is in mma.h. */
+/* ldmatrix, stmatrix, movmatrix and mma.sync. The arithmetic is in mma.h. */
 #include "decode/decode.h"
 #include "machine/access.h"
 #include "machine/lanes.h"
@@ -52,6 +52,31 @@ static bool decode_ldstmatrix(Decoder *d) {
     return done(d, loads ? run_ldmatrix : run_stmatrix, loads ? CLASS_LDMATRIX : CLASS_STMATRIX);
 }
 
+/* ---- movmatrix ------------------------------------------------------------------------------- */
+
+/* Element (row, column) of the 8x8 matrix whose fragments the lanes hold. */
+static uint32_t element(const u32 *fragment, unsigned row, unsigned column) {
+    return fragment[4 * row + column / 2] >> 16 * (column % 2) & 0xffff;
+}
+
+static void run_movmatrix(Warp *warp, const Op *op) {
+    const u32 *a = REG(u32, 1);
+    uint32_t value[LANES]; /* the result may come to where the operand stands */
+    require_whole_warp(warp, "movmatrix");
+    for (unsigned l = 0; l < LANES; l++) {
+        const unsigned row = l / 4, column = l % 4 * 2;
+        value[l] = element(a, column, row) | element(a, column + 1, row) << 16;
+    }
+    memcpy(REG(u8, 0), value, sizeof value);
+}
+
+static bool decode_movmatrix(Decoder *d) {
+    if (!opcode_is(d, "movmatrix") || !take(d, "sync") || !take(d, "aligned")) return false;
+    if (!take(d, "m8n8") || !take(d, "trans") || !take(d, "b16")) return false;
+    use_pattern(d, "4=4");
+    return done(d, run_movmatrix, CLASS_SHUFFLE);
+}
+
 /* ---- mma.sync -------------------------------------------------------------------------------- */
 
 /* operands: d, a, b, c; op->number is k, op->elements the registers of d. For m16n8k16 A has 4
@@ -95,4 +120,6 @@ static bool decode_mma(Decoder *d) {
     return done(d, run_mma, CLASS_MMA);
 }
 
-bool decode_matrix(Decoder *d) { return decode_ldstmatrix(d) || decode_mma(d); }
+bool decode_matrix(Decoder *d) {
+    return decode_ldstmatrix(d) || decode_movmatrix(d) || decode_mma(d);
+}

@@ -186,6 +186,8 @@ static const Misuse lanes[] = {
      "ldmatrix needs all 32 lanes" EXECUTE},
     {64, "@g stmatrix.sync.aligned.m8n8.x1.shared.b16 [room], {a}", WARP1,
      "stmatrix needs all 32 lanes" EXECUTE},
+    {64, "@g movmatrix.sync.aligned.m8n8.trans.b16 a, a", WARP1,
+     "movmatrix needs all 32 lanes" EXECUTE},
     {64, "@g " PRODUCT, WARP1, "mma.sync needs all 32 lanes" EXECUTE},
     {64, "@g shfl.sync.idx.b32 a, a, 5, 31, 0x21", LANE5, "shfl.sync" WAITS},
     {64, "@g vote.sync.ballot.b32 a, g, 0x21", LANE5, "vote.sync" WAITS},

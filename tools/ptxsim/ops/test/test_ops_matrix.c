@@ -1,6 +1,7 @@
-/* ldmatrix, stmatrix, mma and wgmma as instructions, element by element: which lane, register and
- * half holds which element of which matrix. Catches: registers or addresses in the wrong order, a
- * shape, type, sign or transposition that is ignored. The arithmetic is test_mma.c's. */
+/* ldmatrix, stmatrix, movmatrix, mma and wgmma as instructions, element by element: which lane,
+ * register and half holds which element of which matrix. Catches: registers or addresses in the
+ * wrong order, a shape, type, sign or transposition that is ignored. The arithmetic is
+ * test_mma.c's. */
 #include "test/reference.h"
 #include "test/run_ptx.h"
 #include "test/tap.h"
@@ -99,6 +100,23 @@ static void test_stmatrix(int count, bool transposed, const char *space) {
     }
     ok(run.status == LAUNCH_OK && !wrong, "%s (%d elements wrong) %s", instruction, wrong,
        run.error);
+}
+
+/* From one register to another, and in place: three times transposed is transposed. */
+static void test_movmatrix(void) {
+    for (int to = 0; to < 2; to++) {
+        char instruction[120];
+        Moves moves;
+        int wrong = 0;
+        memset(&moves, 0xee, sizeof moves);
+        for (int l = 0; l < WARP; l++) moves.value[0][l] = fragment(0, l, false);
+        snprintf(instruction, sizeof instruction, "movmatrix.sync.aligned.m8n8.trans.b16 v%d, v0",
+                 to);
+        const PtxRun run = run_moves(instruction, 4, &moves);
+        for (int l = 0; l < WARP; l++) wrong += moves.value[to][l] != fragment(0, l, true);
+        ok(run.status == LAUNCH_OK && !wrong, "%s (%d words wrong) %s", instruction, wrong,
+           run.error);
+    }
 }
 
 /* ---- mma ------------------------------------------------------------------------------------- */
@@ -394,6 +412,7 @@ int main(void) {
             test_stmatrix(count, transposed, "shared");
             test_stmatrix(count, transposed, "shared::cta");
         }
+    test_movmatrix();
     for (int k = 8; k <= 16; k += 8) {
         test_mma((MmaKind){k, false, false});
         test_mma((MmaKind){k, true, false});
