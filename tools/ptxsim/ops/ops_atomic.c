@@ -79,11 +79,27 @@ static void run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
     if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
 }
 
-/* operands: d or -1, address, b, c or -1 */
+/* For the race detector: what a thread did before an atomic that orders memory comes before what
+ * another does after a later one at the same address. cuda::atomic leaves the release to a fence,
+ * so .acquire is taken for both. */
+static void order(Warp *warp, const Op *op) {
+    Race *race = warp->block->race;
+    const unsigned index = (unsigned)warp->index;
+    EACH_ACTIVE({
+        if (op->space == SPACE_GENERIC && REG(u64, 1)[l] >> 48 != SHARED_WINDOW >> 48) continue;
+        const uint32_t address = shared_address(warp, op, 1, l, op->offset);
+        race_mbarrier_acquire(race, address, index);
+        race_mbarrier_arrive(race, address, index, l, false);
+        race_mbarrier_complete(race, address);
+    });
+}
+
+/* operands: d or -1, address, b, c or -1; op->number: it orders memory */
 static void run_atomic(Warp *warp, const Op *op) {
     const bool backwards = warp->block->settings->order % 2;
     Access access;
     access_lanes(warp, op, 1, op->bytes, ACCESS_ATOMIC, &access);
+    if (warp->block->race && op->number && op->space != SPACE_GLOBAL) order(warp, op);
     for (unsigned i = 0; i < LANES; i++) {
         const unsigned l = backwards ? LANES - 1 - i : i;
         if (warp->mask >> l & 1) run_lane(warp, op, l, access.at[l]);
@@ -91,10 +107,12 @@ static void run_atomic(Warp *warp, const Op *op) {
     warp->block->progress++;
 }
 
-static void take_qualifiers(Decoder *d) {
-    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "cta",
-                                        "cluster", "gpu",     "sys",     "noftz",   NULL};
-    while (take_one(d, names) >= 0) continue;
+/* True if it orders memory. */
+static bool take_qualifiers(Decoder *d) {
+    static const char *const orders[] = {"acquire", "release", "acq_rel", NULL};
+    static const char *const others[] = {"relaxed", "cta", "cluster", "gpu", "sys", "noftz", NULL};
+    while (take_one(d, others) >= 0) continue;
+    return take_one(d, orders) >= 0;
 }
 
 bool decode_atomic(Decoder *d) {
@@ -104,7 +122,7 @@ bool decode_atomic(Decoder *d) {
     Type type;
     Op *op = d->op;
     if ((!returns && !opcode_is(d, "red")) || !type_of(take_last(d), &type)) return false;
-    take_qualifiers(d);
+    op->number = take_qualifiers(d);
     op->space = take(d, "global")                             ? SPACE_GLOBAL
                 : take(d, "shared") || take(d, "shared::cta") ? SPACE_SHARED
                                                               : SPACE_GENERIC;

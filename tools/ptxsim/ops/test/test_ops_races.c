@@ -25,6 +25,13 @@ typedef struct Program {
 #define WRITE "@first st.shared.u32 [room], z; "
 #define READ "@second ld.shared.u32 d0, [room]; "
 
+/* Each writes, and the later one of the two reads what both wrote. */
+#define THE_LATER(first_adds, second_adds)                                           \
+    "mov.u32 d1, 0; " WRITE "@second st.shared.u32 [room+16], z; @first " first_adds \
+    ", 1; @second " second_adds ", 1; setp.eq.u32 g, d1, 1; "                        \
+    "@g ld.shared.u32 d0, [room]; @g ld.shared.u32 d0, [room+16]; "
+#define LATER(adds) THE_LATER("atom" adds, "atom" adds)
+
 static const Program barriers[] = {
     {WRITE READ, false},
     {WRITE "bar.sync 0; " READ, true},
@@ -46,6 +53,19 @@ static const Program barriers[] = {
      true},
     {WRITE "bar.sync 0; @first red.shared.add.u32 [room], 1; " READ, false},
     {WRITE "bar.sync 0; " READ "@first atom.shared.exch.b32 d0, [room], 1; ", false},
+    /* atomics that order memory, and some that do not */
+    {LATER(".acq_rel.cta.shared.add.u32 d1, [room+4]"), true},
+    {LATER(".acquire.cta.shared.add.u32 d1, [room+4]"), true},
+    {LATER(".release.gpu.shared.add.u32 d1, [room+4]"), true},
+    {"mov.u32 s, room; cvt.u64.u32 x, s; cvta.shared.u64 x, x; " LATER(
+         ".acq_rel.cta.add.u32 d1, [x+4]"),
+     true},
+    {LATER(".relaxed.cta.shared.add.u32 d1, [room+4]"), false},
+    {LATER(".shared.add.u32 d1, [room+4]"), false},
+    {"@first atom.acq_rel.gpu.add.u32 d1, [p], 1; ", true},
+    {THE_LATER("atom.acq_rel.cta.shared.add.u32 d1, [room+4]",
+               "atom.relaxed.cta.shared.add.u32 d1, [room+4]"),
+     false},
 };
 
 #define COPY "@first cp.async.ca.shared.global [room], [p], 4; "
