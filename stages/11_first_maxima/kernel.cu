@@ -40,9 +40,9 @@ constexpr int COPY_ROWS = THREADS / CHUNKS;                         // that all 
 static_assert(BR % COPY_ROWS == 0 && BC % COPY_ROWS == 0, "a tile is copied in whole rounds");
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 // The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
-constexpr float LIMIT = ELEMENT_BF16 ? 0x1p10f : 0x1p15f;
+constexpr float LIMIT = 0x1p15f;
 constexpr int STEP = D == 128 ? 16 : 32; // keys exponentiated, checked and multiplied at a time
-constexpr int EARLY = D == 128 ? 2 - ELEMENT_BF16 : 0; // fragments of V that registers are left for
+constexpr int EARLY = D == 128 ? 3 : 0;  // fragments of V that registers are left for
 
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
 

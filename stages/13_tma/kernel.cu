@@ -2,8 +2,8 @@
 // Idea:     tiles come and go by TMA. One thread asks for a whole tile, of warp 1 for K, of warp 2
 //           for V; the copy engine computes addresses, swizzles, fills with zeros beyond the end,
 //           and reports its bytes to an mbarrier, on which all wait. O leaves the same way.
-// Before:   in stage 12 every thread issues 8 LDGSTS per tile of K or V, with their addresses and
-//           bounds, and needs a proxy fence before wgmma may read them.
+// Before:   in stage 12 every thread issues 8 LDGSTS per tile of K or V (d64: 4), with their
+//           addresses and bounds, and needs a proxy fence before wgmma may read them.
 // Look for: UTMALDG, UTMASTG; no LDGSTS, no STG of O.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
@@ -44,7 +44,7 @@ constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PAN
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 // The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
 // and above P_ij is computed again: fp16 numbers end at 2^16.
-constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f;
+constexpr float LIMIT = 0x1p13f, SCALABLE = 0x1p15f;
 
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);
@@ -451,8 +451,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     // What wgmma reads.
     const uint64_t Q_at = descriptor(shared_address(sQ), BR * PANEL_ROW);
-    const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
-    const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
+    const uint64_t K_j = descriptor(shared_address(sK), BC * PANEL_ROW);
+    const uint64_t V_j = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
@@ -469,7 +469,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         float S_ij[M_TILES][BC / 8][4], P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
         for (int m = 0; m < AT_ONCE; m++)
-            product_QK(S_ij[m], Q_at + m * M_STEP * PANEL_ROW / 16, K_at);
+            product_QK(S_ij[m], Q_at + m * M_STEP * PANEL_ROW / 16, K_j);
 #pragma unroll
         for (int m = 0; m < M_TILES; m++) {
             wgmma_wait_group<AT_ONCE - 1>(S_ij[m]);
@@ -477,7 +477,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 __syncthreads(); // WAR: sK of this tile
                 if (threadIdx.x == 32 && j > 0) load_tile(sK, &K, &full_K, TILE_BYTES, j - BC, kv);
             }
-            if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
+            if (j + BC > visible_keys(p, t.first_row + m * M_STEP + warp_row)) { // masked keys
                 const int row = tile_of(p).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
@@ -490,9 +490,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
             // O_i = O_i + P_ij V_j   [BR, D]
             if (m == 0) mbarrier_wait(&full_V, parity); // RAW: sV of this tile
-            product_PV(O_i[m], packed_P[m], V_at);
+            product_PV(O_i[m], packed_P[m], V_j);
             if (m + AT_ONCE < M_TILES)
-                product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * M_STEP * PANEL_ROW / 16, K_at);
+                product_QK(S_ij[m + AT_ONCE], Q_at + (m + AT_ONCE) * M_STEP * PANEL_ROW / 16, K_j);
         }
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
     }

@@ -546,7 +546,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (m == M_TILES - 1) {
                 release(ring_K, step, lane);
             }
-            if (j + BC > visible_keys(p, t.first_row + m * M_STEP)) { // the mask crosses this tile
+            if (j + BC > visible_keys(p, t.first_row + m * M_STEP + warp_row)) { // masked keys
                 const int row = tile_of(p).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }

@@ -34,7 +34,7 @@ constexpr int D = HEAD_DIM;
 constexpr int MAX_WARPGROUPS = D == 128 ? 2 : 3; // consumers per block, 64 query rows each
 constexpr int BC = 128;                          // keys per tile
 constexpr int MAX_THREADS = (MAX_WARPGROUPS + 1) * 128, MERGE_WARPS = 16;
-constexpr int AT_ONCE = 4; // pieces of a row that a warp of merge reads at the same time
+constexpr int READS = 4; // pieces of a row that a warp of merge reads at the same time
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
 constexpr int PRODUCER_REGISTERS = D == 128 ? 40 : 32, CONSUMER_REGISTERS = D == 128 ? 232 : 160;
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
@@ -46,7 +46,7 @@ constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr bool KEEP_P = D == 128;
 // The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
 // and above P_ij is computed again: infinite P_ij cannot be scaled, and fp16 numbers end at 2^16.
-constexpr float LIMIT = KEEP_P && !ELEMENT_BF16 ? 0x1p15f : 0x1p10f;
+constexpr float LIMIT = KEEP_P ? 0x1p15f : 0x1p10f;
 constexpr float SCALABLE = KEEP_P ? 0x1p125f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
@@ -620,17 +620,17 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     float2 rows = make_float2(-FLT_MAX, 0);
     Columns O_i = {{0}};
     cudaGridDependencySynchronize(); // RAW: parts
-    for (int i = threadIdx.y * AT_ONCE; there && i < plan.pieces; i += blockDim.y * AT_ONCE) {
-        float2 part_rows[AT_ONCE];
-        Columns part_O[AT_ONCE];
-        const int count = min(plan.pieces - i, AT_ONCE);
-        for (int n = 0; n < AT_ONCE; n++) {
+    for (int i = threadIdx.y * READS; there && i < plan.pieces; i += blockDim.y * READS) {
+        float2 part_rows[READS];
+        Columns part_O[READS];
+        const int count = min(plan.pieces - i, READS);
+        for (int n = 0; n < READS; n++) {
             if (n >= count) break;
             const size_t at = ((size_t)tile * plan.pieces + i + n) * BR + in_tile;
             part_rows[n] = parts.rows[at];
             part_O[n] = ((const Columns *)&parts.O[at * D])[lane];
         }
-        for (int n = 0; n < AT_ONCE; n++)
+        for (int n = 0; n < READS; n++)
             if (n < count) add_part(rows, O_i, part_rows[n], part_O[n]);
     }
     srows[warp] = rows;
@@ -973,7 +973,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
                                                                    plan, *p);
     error = cudaGetLastError();
     if (error != cudaSuccess || !merged) return error;
-    const int warps = min(ceil_div(plan.pieces, AT_ONCE), MERGE_WARPS), rows = max(4 / warps, 1);
+    const int warps = min(ceil_div(plan.pieces, READS), MERGE_WARPS), rows = max(4 / warps, 1);
     cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     early.val.programmaticStreamSerializationAllowed = 1;
     const cudaLaunchConfig_t config = {
