@@ -93,8 +93,9 @@ static bool synchronises(const Source *source, int i) {
     static const char *const words[] = {"bar.",           "barrier",    "fence",
                                         "membar",         "wait_",      "commit_",
                                         "griddepcontrol", "setmaxnreg", NULL};
-    static const char *const prefixes[] = {"__syncthreads", "__syncwarp", "__threadfence",
-                                           "__pipeline_", NULL};
+    static const char *const prefixes[] = {
+        "__syncthreads",      "__syncwarp", "__threadfence", "__pipeline_", "cudaGridDependency",
+        "cudaTriggerProgram", NULL};
     const Token *token = &source->token[i];
     const char *text = source->text + token->begin;
     if (token->kind == TOKEN_STRING)
