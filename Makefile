@@ -189,7 +189,7 @@ sanitize: $(ALL_KERNELS) $(PROGRAMS)
 	@tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 trace:
-	@"$$(tools/toolchain/python.sh build/python)" reference/trace.py \
+	@python=$$(tools/toolchain/python.sh build/python) && "$$python" reference/trace.py \
 	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 
 # ---- The machine code ----------------------------------------------------------------------------
