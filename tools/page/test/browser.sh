@@ -22,6 +22,20 @@ fi
 # document PAGE [FRAGMENT]: what the page has become, to $scratch/document.
 document() { dump "$1" "${2:-}" 1366,768 >"$scratch/document" 2>/dev/null; }
 
+# fits PAGE: on a phone, no part of it lies beyond the right edge of the window.
+fits() {
+    local beyond
+    sed "s|<head>|&<base href=\"file://$(realpath "$1")\">|
+        s|</body>|<script>{ const pre = document.createElement('pre'); pre.id = 'beyond';\
+        const all = document.documentElement; pre.textContent = all.scrollWidth - all.clientWidth;\
+        document.body.append(pre); }\
+        </script>&|" "$1" >"$scratch/narrow.html"
+    dump "$scratch/narrow.html" "" 390,844 >"$scratch/document" 2>/dev/null
+    beyond=$(left beyond | head -n 1)
+    [ "$beyond" = 0 ]
+    result $? "$1: nothing is cut off on a phone, ${beyond:-unknown} pixels"
+}
+
 # left ID: what the page of $scratch/document left in the element of this name.
 left() {
     sed -n '/<pre id="'"$1"'">/,/<\/pre>/p' "$scratch/document" |

@@ -58,6 +58,9 @@ done >"$scratch/open"
 result "$([ ! -s "$scratch/open" ]; echo $?)" "their markup is closed" "$scratch/open"
 ! grep -lE '<(script|link|img)[^>]*(src|href)="https?:' "${pages[@]}" >"$scratch/outside"
 result $? "none asks for anything else" "$scratch/outside"
+for page in index notes/07_swizzle explore/07_swizzle timeline/12_wgmma compare/06_07; do
+    fits "build/site/$page.html"
+done
 
 document build/site/index.html find=wavefront
 [ "$(grep -o 'class="line"' "$scratch/document" | wc -l)" -ge 12 ]
