@@ -236,7 +236,9 @@ const timeline = {
 
   drawAxis(paper) {
     const span = this.to - this.from, power = 10 ** Math.floor(Math.log10(span / 5));
-    const step = [1, 2, 5, 10].map(m => m * power).find(s => span / s <= 9);
+    const most = Math.min(9, this.width / 70); // numbers that do not run into each other
+    const step = [1, 2, 5, 10, 20, 50].map(m => m * power).find(s => span / s <= most) ||
+      100 * power;
     paper.textAlign = 'center';
     paper.fillStyle = this.colours.faint;
     for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
