@@ -287,5 +287,7 @@ planted: export CHECK := $(LAB_RUN) check
 planted: export CC := $(CC)
 planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
+$(if $(and $(filter planted,$(MAKECMDGOALS)),$(filter stage%,$(MAKECMDGOALS))),$(error \
+    BUGS names the bugs that are planted, so there can be no stage beside planted))
 planted: $(PROGRAMS) $(LAB) $(C_TESTS)
 	@tools/mutate/planted.sh build/attention $(subst $(COMMA), ,$(BUGS))

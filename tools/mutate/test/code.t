@@ -115,6 +115,8 @@ mutants reference $truth/test_bits
 ok "code of another language" says "CODE must be files or folders of C in common, tools/ptxsim or"
 make stage07 mutate CODE=common >"$log" 2>&1
 ok "CODE beside a stage" says "so there can be no stage beside it"
+make stage07 planted BUGS=none >"$log" 2>&1
+ok "planted beside a stage" says "so there can be no stage beside planted"
 printf '#!/bin/bash\nexit 1\n' >"$work/failing" && chmod +x "$work/failing"
 mutants common/truth/rows.c "$work/failing"
 ok "a test that fails without any mutant is no yardstick" says "$work/failing itself fails"
