@@ -82,7 +82,7 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
            INIT=normal|uniform|large|onehot|ramp|tiny|equal|zeros|dominant|infinite|nan
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
-           SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds per launch on a GPU)
+           SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds, on a GPU)
            BLOCK (of explore, timeline)   DEVICE=auto|gpu|sim   GPU=index (of limits: a name)
            FORMAT=text|json|markdown (SASS)
            ARCH=sm_75|sm_80|sm_90a|...

@@ -200,8 +200,8 @@ static void run_turn(Warp *warp) {
     }
     if (warp->executed > warp->block->settings->budget)
         fault(warp, -1,
-              "the warp has executed %llu instructions and goes on: an endless loop? If it is none, "
-              "SIM_BUDGET=... allows more",
+              "the warp has executed %llu instructions and goes on: an endless loop? "
+              "If it is none, SIM_BUDGET=... allows more",
               (unsigned long long)warp->executed);
 }
 
