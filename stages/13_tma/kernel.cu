@@ -34,7 +34,7 @@ constexpr int BR = 128 * WARPGROUPS;     // query rows per block
 constexpr int BC = 64;                   // keys per tile
 constexpr int BLOCKS = D == 128 ? 2 : 3; // per SM
 constexpr int M_TILES = 2;               // 64 rows each; a warp owns 16
-constexpr int M_STEP = 64 * WARPGROUPS;  // rows from one to the next
+constexpr int M_STEP = 64;               // rows from one to the next
 // Tiles of S_ij in registers at a time: d64 has more blocks per SM, and room for one.
 constexpr int AT_ONCE = D == 128 ? 2 : 1;
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator

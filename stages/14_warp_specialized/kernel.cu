@@ -1,7 +1,6 @@
 // Stage 14: warp_specialized
-// Idea:     roles. One thread of a producer warpgroup does nothing but ask for tiles; the consumer
-//           warpgroups compute. Rings of buffers with a full and an empty mbarrier each replace the
-//           barriers of the block, and setmaxnreg hands the producer's registers to the consumers.
+// Idea:     roles. A producer thread asks for tiles, consumer warpgroups compute. Rings of buffers,
+//           each with a full and an empty mbarrier, replace barriers; setmaxnreg moves registers.
 // Before:   stage 13 has one buffer for K and one for V; each copy waits for a barrier.
 // Look for: USETMAXREG twice; no BAR in the loop; the same HGMMA.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
@@ -33,7 +32,7 @@ constexpr int BR = 128 * WARPGROUPS;     // query rows per block
 constexpr int BC = 8192 / D;             // keys per tile
 constexpr int BLOCKS = D == 128 ? 1 : 2; // per SM
 constexpr int M_TILES = 2;               // 64 rows each; a warp owns 16
-constexpr int M_STEP = 64 * WARPGROUPS;  // rows from one to the next
+constexpr int M_STEP = 64;               // rows from one to the next
 // Tiles of S_ij in registers at a time: d64 has more blocks per SM, and room for one.
 constexpr int AT_ONCE = D == 128 ? 2 : 1;
 // Registers per thread: 65536 per SM, shared out by setmaxnreg in eights.
@@ -177,7 +176,6 @@ template <int N> static __device__ void wait_empty(Ring<N> &ring, unsigned n) {
     mbarrier_wait(&ring.empty[n % N], 1 - n / N % 2);
 }
 
-// For the warp; a thread that reads alone passes 0 as its lane.
 template <int N> static __device__ void release(Ring<N> &ring, unsigned n, int lane) {
     mbarrier_arrive(&ring.empty[n % N], lane);
 }
@@ -491,7 +489,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     Tile t = tile_of(p);
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
-    const int warp_row = warp * 16;
+    const int group_row = warpgroup * M_TILES * M_STEP, warp_row = group_row + warp % 4 * 16;
     unsigned step = 0; // uses of the rings
 
     if (threadIdx.x == 0) {
@@ -508,11 +506,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (warpgroup == WARPGROUPS) {
         setmaxnreg_dec();
         if (threadIdx.x % 128 != 0) return;
-        const int kv = kv_head(p, t.head);
 #pragma unroll 1
         for (int j = t.last; j >= 0; j -= BC, step++) {
-            load_tile(sK, &K, ring_K, step, TILE_BYTES, j, kv);
-            load_tile(sV, &V, ring_V, step, TILE_BYTES, j, kv);
+            load_tile(sK, &K, ring_K, step, TILE_BYTES, j, kv_head(p, t.head));
+            load_tile(sV, &V, ring_V, step, TILE_BYTES, j, kv_head(p, t.head));
         }
         return;
     }
@@ -520,8 +517,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     // ---- Consumers
     setmaxnreg_inc();
     // What wgmma reads.
-    const uint64_t Q_at =
-        descriptor(shared_address(sQ) + warpgroup * 64 * PANEL_ROW, BR * PANEL_ROW);
+    const uint64_t Q_at = descriptor(shared_address(sQ) + group_row * PANEL_ROW, BR * PANEL_ROW);
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
@@ -529,6 +525,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
+    const int seen = visible_keys(p, min(t.first_row + group_row + M_TILES * M_STEP, p.seq_q) - 1);
+    for (; WARPGROUPS > 1 && t.last >= max(seen, BC); t.last -= BC, step++) { // released unread
+        release(ring_K, step, lane);
+        release(ring_V, step, lane);
+    }
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, step++) {
         const uint64_t K_j = K_at + step % DEPTH * (TILE_BYTES / 16);
@@ -550,7 +551,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 const int row = tile_of(p).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
             }
-            if (step == 0) update_maxima(rows[m], S_ij[m], c, 0, BC);
+            if (j == t.last) update_maxima(rows[m], S_ij[m], c, 0, BC);
             float sum[2] = {0};
             exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
             pack_P(packed_P[m], P_ij[m], 0, BC);

@@ -175,7 +175,6 @@ template <int N> static __device__ void wait_empty(Ring<N> &ring, unsigned n) {
     mbarrier_wait(&ring.empty[n % N], 1 - n / N % 2);
 }
 
-// For the warp; a thread that reads alone passes 0 as its lane.
 template <int N> static __device__ void release(Ring<N> &ring, unsigned n, int lane) {
     mbarrier_arrive(&ring.empty[n % N], lane);
 }
@@ -508,7 +507,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
     Tile t = tile_of(p);
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
-    const int warp_row = warp * 16;
+    const int group_row = warpgroup * 64, warp_row = warp * 16;
     unsigned step = 0; // uses of the rings
 
     if (threadIdx.x == 0) {
@@ -525,11 +524,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (warpgroup == WARPGROUPS) {
         setmaxnreg_dec();
         if (threadIdx.x % 128 != 0) return;
-        const int kv = kv_head(p, t.head);
 #pragma unroll 1
         for (int j = t.last; j >= 0; j -= BC, step++) {
-            load_tile(sK, &K, ring_K, step, TILE_BYTES, j, kv);
-            load_tile(sV, &V, ring_V, step, TILE_BYTES, j, kv);
+            load_tile(sK, &K, ring_K, step, TILE_BYTES, j, kv_head(p, t.head));
+            load_tile(sV, &V, ring_V, step, TILE_BYTES, j, kv_head(p, t.head));
         }
         return;
     }
@@ -537,8 +535,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     // ---- Consumers
     setmaxnreg_inc();
     // What wgmma reads.
-    const uint64_t Q_at =
-        descriptor(shared_address(sQ) + warpgroup * 64 * PANEL_ROW, BR * PANEL_ROW);
+    const uint64_t Q_at = descriptor(shared_address(sQ) + group_row * PANEL_ROW, BR * PANEL_ROW);
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
@@ -554,7 +551,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     product_QK(S_ij, Q_at, K_at);
     wgmma_wait_group<0>(S_ij);
     release(ring_K, 0, lane);
-    if (t.last + BC > visible_keys(p, t.first_row + warpgroup * 64))
+    if (t.last + BC > visible_keys(p, t.first_row + group_row))
         mask(S_ij, p, t.first_row + warp_row, t.last, lane);
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
@@ -573,7 +570,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
         wgmma_wait_group<1>(S_ij);
         release(ring_K, step + 1, lane);
-        if (j + BC > visible_keys(p, t.first_row + warpgroup * 64))
+        if (j + BC > visible_keys(p, t.first_row + group_row))
             mask(S_ij, p, t.first_row + warp_row, j, lane);
         sum[0] = sum[1] = 0;
         exponentials(P_ij, sum, S_ij, rows, c, 0, UNDER_PV);

@@ -229,7 +229,6 @@ template <int N> static __device__ void wait_empty(Ring<N> &ring, unsigned n) {
     mbarrier_wait(&ring.empty[n % N], 1 - n / N % 2);
 }
 
-// For the warp; a thread that reads alone passes 0 as its lane.
 template <int N> static __device__ void release(Ring<N> &ring, unsigned n, int lane) {
     mbarrier_arrive(&ring.empty[n % N], lane);
 }
@@ -649,15 +648,15 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
 // PACKED: query heads that share a KV head are one head, and there is a mask. PIECES: a query tile
 // has several.
 template <bool PACKED, bool PIECES>
-static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
-    const __grid_constant__ CUtensorMap Q, // [heads, rows, D] of the plan
-    const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
-    const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
-    const __grid_constant__ CUtensorMap O, // [heads, rows, D]
-    float *LSE,                            // [heads, rows]
-    Parts parts,                           // of PIECES
-    int *next, // pieces of work taken beyond the first of each block; NULL: at most two for each
-    Plan plan, AttentionProblem p) {
+static __global__ void __launch_bounds__(MAX_THREADS, 1)
+    flash_fwd(const __grid_constant__ CUtensorMap Q, // [heads, rows, D] of the plan
+              const __grid_constant__ CUtensorMap K, // [batch, kv_heads, seq_kv, D]
+              const __grid_constant__ CUtensorMap V, // [batch, kv_heads, seq_kv, D]
+              const __grid_constant__ CUtensorMap O, // [heads, rows, D]
+              float *LSE,                            // [heads, rows]
+              Parts parts,                           // of PIECES
+              int *next, // pieces of work taken beyond the first of each block, or NULL
+              Plan plan, AttentionProblem p) {
     // In panels, aligned to 1024 bytes, because the swizzle repeats after 8 rows of a panel.
     extern __shared__ __align__(1024) unsigned char shared[];
     if (!PIECES) plan.pieces = 1;                                      // ptxas need not ask
@@ -673,7 +672,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     __shared__ uint64_t near_end; // of a piece: the last keys have been asked for
 
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
-    const int warp_row = warp * 16;
+    const int group_row = warpgroup * 64, warp_row = warp * 16;
 
     // Merge may begin: its blocks find room when those of this launch end.
     if (PIECES) cudaTriggerProgrammaticLaunchCompletion();
@@ -688,15 +687,15 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     }
     if (threadIdx.x == 0) {
         ring_init(ring_V, 4 * WARPGROUPS);
-        ring_init(ring_tile, 128 * WARPGROUPS + 1); // every thread that reads it
+        ring_init(ring_tile, 128 * WARPGROUPS + 2); // every thread that reads it
         mbarrier_init(&near_end, 1);
         fence_mbarrier_init();
     }
     __syncthreads(); // RAW: the barriers, tiles[0]
     if (takes_work) mbarrier_arrive(&ring_tile.full[0], 0);
 
-    // ---- Producer: one thread takes work and asks for Q, another asks for K and V and must not
-    // wait in line with Q. By the counter the next piece is taken when few keys of this one are
+    // ---- Producer: a thread takes work and asks for Q, one asks for K and one for V: none waits
+    // in line with another. By the counter the next piece is taken when few keys of this one are
     // left: taken earlier, it would be missing elsewhere. Without, the longest and the shortest.
     if (warpgroup == WARPGROUPS) {
         setmaxnreg_dec();
@@ -712,19 +711,22 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
                 if (t.last < 0) break;
                 load_tile(sQ, &Q, ring_Q, n, WARPGROUPS * Q_BYTES, t.first_row, t.head);
             }
-        } else if (threadIdx.x % 128 == 32) {
-            unsigned step_K = 1, step_V = 0; // uses of the rings
+        } else if (threadIdx.x % 128 == 32 || threadIdx.x % 128 == 64) {
+            const bool asks_K = threadIdx.x % 128 == 32;
+            const CUtensorMap *map = asks_K ? &K : &V;
+            unsigned char *buffers = asks_K ? sK : sV;
+            Ring<DEPTH> &ring = asks_K ? ring_K : ring_V;
+            unsigned step = 0; // uses of the ring
             for (unsigned n = 0; true; n++) {
                 wait_full(ring_tile, n);
                 const Tile t = tiles[n % TILES];
-                release(ring_tile, n, 0);
+                release(ring_tile, n, 0); // for this thread alone
                 if (t.last < 0) break;
-                for (int j = t.last + BC; j >= t.begin; j -= BC) { // K is one tile ahead of V
-                    if (next && j == min(t.begin + FEW * BC, t.last + BC))
+                for (int j = t.last; j >= t.begin; j -= BC, step++) {
+                    if (!asks_K || step > 0) // the first K has been asked for
+                        load_tile(buffers, map, ring, step, TILE_BYTES, j, t.kv);
+                    if (asks_K && next && j == min(t.begin + FEW * BC, t.last))
                         mbarrier_arrive(&near_end, 0);
-                    if (j > t.begin && (n > 0 || j <= t.last))
-                        load_tile(sK, &K, ring_K, step_K++, TILE_BYTES, j - BC, t.kv);
-                    if (j <= t.last) load_tile(sV, &V, ring_V, step_V++, TILE_BYTES, j, t.kv);
                 }
             }
         }
@@ -734,8 +736,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     // ---- Consumers
     setmaxnreg_inc();
     // What wgmma reads.
-    const uint64_t Q_at =
-        descriptor(shared_address(sQ) + warpgroup * 64 * PANEL_ROW, BR * PANEL_ROW);
+    const uint64_t Q_at = descriptor(shared_address(sQ) + group_row * PANEL_ROW, BR * PANEL_ROW);
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
@@ -748,7 +749,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
     auto part_row = [&](unsigned n) { return (size_t)piece(n).index * BR + warp_row; };
     auto seen_by_all = [&](unsigned n) {
-        const int row = min(piece(n).first_row + warpgroup * 64, plan.rows - 1);
+        const int row = min(piece(n).first_row + group_row, plan.rows - 1);
         return same(least_visible<PACKED>(p, row, min(64, plan.rows - row)));
     };
 
@@ -760,6 +761,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
     product_QK(S_ij, Q_at, K_at, BR);
     wgmma_wait_group<0>(S_ij);
     release(ring_K, 0, lane);
+    if (j == begin) release(ring_Q, 0, lane);
     if (j + BC > seen) mask<PACKED>(S_ij, p, piece(0).first_row + warp_row, j, lane);
     update_maxima(rows, S_ij, c, 0, BC);
     exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
@@ -796,9 +798,9 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1) flash_fwd(
         const bool crossed = j + BC > seen;
         wgmma_wait_group<1>(S_ij);
         release(ring_K, step + 1, lane);
+        if (j == begin) release(ring_Q, n, lane);
         if (end || crossed) { // one branch, not two
             if (end) {
-                release(ring_Q, n - 1, lane);
                 if (PIECES)
                     done = rows;
                 else
@@ -963,15 +965,15 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
         encode_map(encode, &O, t->O, plan.heads, plan.rows, 16, 1))
         return cudaErrorInvalidValue;
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    // One block per SM; more than two pieces of work for each are taken by the counter.
-    int *next = pieces > 2 * blocks ? (int *)workspace : NULL;
+    // One block per SM; more than two pieces of work for each are taken by the counter. Full, where
+    // all are equal, more than sixteen: until then the counter costs more than it balances.
+    int *next = pieces > (CAUSAL ? 2 : 16) * blocks ? (int *)workspace : NULL;
     if (error == cudaSuccess && next) error = cudaMemsetAsync(next, 0, sizeof(int), stream);
     if (error != cudaSuccess) return error;
     float *O_parts = (float *)((char *)workspace + 256);
     const Parts parts = {O_parts, (float2 *)(O_parts + (size_t)pieces * BR * D)};
-    kernel<<<min(pieces, blocks), threads, SHARED_BYTES, stream>>>(Q, K, V, O, t->LSE, parts, next,
-                                                                   plan, *p);
-    error = cudaGetLastError();
+    const cudaLaunchConfig_t launch = {min(pieces, blocks), threads, SHARED_BYTES, stream};
+    error = cudaLaunchKernelEx(&launch, kernel, Q, K, V, O, t->LSE, parts, next, plan, *p);
     if (error != cudaSuccess || !merged) return error;
     const int warps = min(ceil_div(plan.pieces, READS), MERGE_WARPS), rows = max(4 / warps, 1);
     cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
