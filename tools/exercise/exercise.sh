@@ -131,7 +131,15 @@ fails() {
 skips() { printf '  --     %s\n' "$1"; }
 
 # told: what the simulator says of a kernel, without the harness's own lines.
-told() { grep -vE '^(device|problem|checked|simulated:|attention:|stage  |global and|grid:) '; }
+told() {
+    local own="device|problem|checked|checking|simulated PTX:|attention:|stage  |global and|grid:"
+    grep -vE "^($own) |^$stage .* (FAIL|SKIP): "
+}
+
+# endless, faulted: what the last attempt came to. After a race a kernel goes on; after a fault, a
+# crash or a loop that never ends it cannot, whatever the next step wants of it.
+endless() { [ "$code" -eq 124 ] || [ "$code" -eq 137 ] || grep -q 'an endless loop?' "$log"; }
+faulted() { [ "$code" -gt 1 ] || grep '^ptxsim:' "$log" | grep -qv ' data race '; }
 
 compiles() {
     local so=() variant
@@ -148,6 +156,7 @@ compiles() {
     fi
 }
 
+# Exit: 1 it is wrong, 2 it does not run to its end.
 races() {
     local order shape keys what
     for order in late early; do
@@ -158,7 +167,9 @@ races() {
             [ "$code" -eq 0 ] && continue
             what="right results"
             ! grep -q '^ptxsim:' "$log" || what="no race, no access out of bounds"
+            ! endless || what="it ends"
             fails "$what: copies $order, ${keys[*]}" told
+            ! faulted || return 2
             return 1
         done
     done
@@ -246,14 +257,14 @@ grade() {
     trap 'trap "" INT TERM; exit 130' INT TERM
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
     if compiles; then
-        if races; then
-            results
-            counters
-            bound
-        else
-            skips "the grid and the counters: first the above"
-        fi
-        signature
+        races
+        ran=$?
+        case $ran in
+            0) results; counters; bound ;;
+            1) skips "the grid and the counters: first the above" ;;
+            2) skips "the grid, the counters and the signature: first it has to run to its end" ;;
+        esac
+        [ $ran -eq 2 ] || signature
     fi
     if [ $worst -eq 0 ]; then echo "all holds"; fi
     exit $worst

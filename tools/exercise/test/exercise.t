@@ -150,6 +150,7 @@ ok "KERNEL without a stage" says "KERNEL needs one stage"
 mv build/attention-sim build/attention-sim.whole
 cat >build/attention-sim <<'END'
 #!/bin/bash
+echo "$*" >>runs
 if [ "$1" = grid ]; then
     echo "$*" >>grids
     set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
@@ -201,9 +202,18 @@ run stage02 grade
 ok "an access out of bounds is named with its line" \
     says "$mine:$(grep -n 'S += (float)q' $mine | cut -d: -f1)"
 
+# The signature asks for counters, so the kernel would run once more for it.
+echo 'warp_instructions > 0' >>stages/02_next/expect.sass
 change 's/j < end; j++/j < end; j += 0/'
+rm -f runs
 SIM_BUDGET=100000 run stage02 grade
 ok "an endless loop" says "an endless loop?"
+ok "that it ends is what does not hold" says "FAILS  it ends: copies late"
+ok "in the simulator's words alone" [ "$(grep -c 'simulated PTX\| FAIL: ' "$log")" -eq 0 ]
+ok "what would run it again is left out" \
+    says "the grid, the counters and the signature: first it has to run to its end"
+ok "and does not" [ "$(wc -l <runs)" -eq 1 ]
+sed -i '$d' stages/02_next/expect.sass
 
 change 's/    flash_fwd<<</    *(volatile int *)8 = 0;\n    flash_fwd<<</'
 run stage02 grade
