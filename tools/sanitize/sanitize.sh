@@ -9,7 +9,8 @@
 # has few queries, for which the last stage cuts the keys into pieces; a tile that is full but for
 # one key, no LSE, another scale, a P that fp16 cannot hold, rows whose one score is -inf. Together
 # they have all eight variants and inputs of several kinds.
-# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used.
+# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used, 64 a bad
+# value.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -26,7 +27,7 @@ problems=("B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3"
     "B=1 H=2 HKV=2 N=100 NKV=383 CAUSAL=1 D=128 DTYPE=fp16 INIT=sink STRENGTH=13 LSE=0"
     "B=2 H=4 HKV=2 N=70 NKV=1 CAUSAL=1 D=64 DTYPE=bf16 INIT=infinite")
 
-# watch NAME COMMAND...: runs it, keeps its words for the case that it fails.
+# watch NAME COMMAND...: runs it, keeps its words for the case that it fails. A bad value ends all.
 watch() {
     local name=$1 code
     shift
@@ -35,6 +36,10 @@ watch() {
     code=$?
     if [ $code -eq 0 ]; then
         echo clean
+    elif [ $code -eq 64 ]; then
+        echo "not run:"
+        cat "$log" >&2
+        exit 64
     else
         echo "found something (exit $code):"
         cat "$log"

@@ -30,7 +30,7 @@ sms=${SIM_MULTIPROCESSORS:-} $*"
 echo "$line" >>"$CALLS"
 [[ -n ${FINDS:-} && $line =~ $FINDS ]] || exit 0
 echo "a data race at line 7"
-exit 1
+exit "${CODE:-1}"
 END
 cat >"$work/bin/compute-sanitizer" <<'END'
 #!/bin/bash
@@ -50,6 +50,12 @@ sanitize() {
     tools/sanitize/sanitize.sh "$work/program" "$@" >"$log" 2>&1
     code=$?
 }
+
+# ---- a bad value ---------------------------------------------------------------------------------
+CODE=64 FINDS=. sanitize DEVICE=sim LIMIT=3 build/01_one
+ok "a bad value ends with 64" [ $code -eq 64 ]
+ok "at once" called 1 LIMIT=3
+ok "and is no finding" [ "$(grep -c 'found something' "$log")" -eq 0 ]
 
 # ---- in the simulator ----------------------------------------------------------------------------
 sanitize DEVICE=sim DTYPE=bf16 build/01_one build/02_two
