@@ -83,6 +83,8 @@ Variables: B H HKV N NKV (sizes; HKV: KV heads, NKV: keys)   D=64|128   CAUSAL=0
                 sink|peaked|local|recency|primacy (as models make them)|all (bench)
            STRENGTH (of such an INIT, in nats; of peaked the standard deviation)
            SCALE (of Q K^T)   LSE=0|1   RUNS (compared bit for bit)   LIMIT=60 (seconds, on a GPU)
+           SIM_BUDGET=100000000, FORCE=1 (in the simulator: instructions after which a warp's
+                loop counts as endless; run what takes more than a minute)
            BLOCK (of explore, timeline)   DEVICE=auto|gpu|sim   GPU=index (of limits: a name)
            FORMAT=text|json|markdown (SASS)
            ARCH=sm_75|sm_80|sm_90a|...

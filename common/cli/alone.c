@@ -45,8 +45,9 @@ bool passes_alone(const Options *options, const Device *device, const TrialSetup
     if (!options->program) return false;
     FILE *out = open_memstream(&text, &size);
     if (!out) return false;
-    fprintf(out, "attention run DEVICE=%s GPU=%d LIMIT=%d REPS=1 ",
-            device->simulated ? "sim" : "gpu", options->gpu, options->limit);
+    fprintf(out, "attention run DEVICE=%s GPU=%d REPS=1 ", device->simulated ? "sim" : "gpu",
+            options->gpu);
+    if (!device->simulated) fprintf(out, "LIMIT=%d ", options_limit(options));
     report_arguments(out, setup);
     fprintf(out, "\n%s", folder);
     fclose(out);

@@ -76,6 +76,14 @@ static int both(int here, int simulated) {
     return here > simulated ? here : simulated;
 }
 
+/* LIMIT is for the stages that run here; the simulator refuses it. */
+static void drop_limit(char *arguments[]) {
+    char **kept = arguments;
+    for (; *arguments; arguments++)
+        if (strncmp(*arguments, "LIMIT=", 6) != 0) *kept++ = *arguments;
+    *kept = NULL;
+}
+
 /* Runs the command here, and for the stages that cannot run here, `left` in number, on the
  * simulator afterwards, with these arguments. */
 static int run_and_simulate(const Options *options, const Device *device, int left,
@@ -85,6 +93,7 @@ static int run_and_simulate(const Options *options, const Device *device, int le
     snprintf(why, sizeof why, "this GPU cannot run %d of the %d stages", left,
              options->stage_count);
     if (!options->json) printf("\n");
+    drop_limit(arguments);
     return both(here, ask_simulator(arguments, why));
 }
 
@@ -98,6 +107,17 @@ static int finish(int code) {
     }
     if (!device_usable(&error)) _exit(code);
     return code;
+}
+
+static bool simulator_takes(const Options *options, Error *error) {
+    if (options->device == DEVICE_GPU)
+        return error_set(error, STATUS_USAGE,
+                         "DEVICE=gpu: allowed here are auto and sim, this is the simulator");
+    return options->limit == OPTION_UNSET ||
+           error_set(error, STATUS_USAGE,
+                     "LIMIT=%d: on a GPU it limits the seconds of a launch; in the simulator a "
+                     "number of instructions does, by a variable that bare make lists",
+                     options->limit);
 }
 
 int main(int count, char *arguments[]) {
@@ -119,12 +139,7 @@ int main(int count, char *arguments[]) {
     }
     const bool simulator = counters_simulated();
     int left = 0;
-    if (simulator && options.device == DEVICE_GPU) {
-        error_set(&error, STATUS_USAGE,
-                  "DEVICE=gpu: allowed here are auto and sim, this is the "
-                  "simulator");
-        return error_exit(&error);
-    }
+    if (simulator && !simulator_takes(&options, &error)) return error_exit(&error);
     if (!simulator && options.device == DEVICE_SIM)
         return become_simulator(arguments, options.counters == COUNTERS_TABLE
                                                ? "DEVICE=sim was asked for"
@@ -137,7 +152,7 @@ int main(int count, char *arguments[]) {
         if (left == options.stage_count)
             return become_simulator(arguments, "no GPU here can run the stages");
     }
-    device.limit = options.limit;
+    device.limit = options_limit(&options);
     /* By lines: they keep their order beside those of stderr and of another program, and an
      * interrupted command leaves no half of one. */
     setvbuf(stdout, NULL, _IOLBF, 0);

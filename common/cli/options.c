@@ -165,7 +165,7 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
                          .runs = OPTION_UNSET,
                          .regime = OPTION_UNSET,
                          .block = OPTION_UNSET,
-                         .limit = 60,
+                         .limit = OPTION_UNSET,
                          .seconds = 60,
                          .seed = 1,
                          .lse = 1};
@@ -211,6 +211,8 @@ bool options_problem(const Options *options, bool simulated, Problem *problem, E
                          .causal = or_default(options->causal, 0) != 0};
     return problem_check(problem, error);
 }
+
+int options_limit(const Options *options) { return or_default(options->limit, 60); }
 
 Init options_init(const Options *options) { return (Init)or_default(options->init, INIT_NORMAL); }
 

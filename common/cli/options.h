@@ -36,7 +36,7 @@ typedef struct Options {
     int counters;                                 /* COUNTERS, a CountersView; default table */
     int grid;                                     /* GRID, a GridSize */
     int runs;                                     /* RUNS of a stage on a problem */
-    int limit;                                    /* LIMIT, seconds a launch; default 60 */
+    int limit;                                    /* LIMIT, seconds a launch on a GPU */
     int seconds;                                  /* SECONDS of fuzz; default 60 */
     int seqs[MAX_SEQS], seq_count;                /* SEQS, sequence lengths of bench; 0: all */
     int regime;                                   /* REGIME of bench, see regimes.h */
@@ -54,6 +54,9 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
 /* The problem that the options ask for, checked. Sizes that are not set become
  * B=4 H=16 HKV=H N=4096 NKV=N D=128 on a GPU and B=1 H=2 HKV=1 N=256 NKV=N D=128 simulated. */
 bool options_problem(const Options *options, bool simulated, Problem *problem, Error *error);
+
+/* LIMIT, or 60. */
+int options_limit(const Options *options);
 
 /* INIT, or normal. */
 Init options_init(const Options *options);

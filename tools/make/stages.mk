@@ -14,6 +14,9 @@ $(if $(filter trace,$(MAKECMDGOALS)),,$(call one_of,D,64 128))
 $(call one_of,DTYPE,fp16 bf16)
 $(call one_of,CAUSAL,0 1)
 $(call one_of,DEVICE,auto gpu sim)
+$(call one_of,FORCE,0 1)
+$(if $(SIM_BUDGET),$(if $(shell [[ '$(SIM_BUDGET)' =~ ^[1-9][0-9]*$$ ]] || echo bad),\
+    $(error SIM_BUDGET must be a whole number from 1; not '$(SIM_BUDGET)')))
 
 VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$d_$t_$m)))
 VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)

@@ -55,6 +55,9 @@ for bad in d=64 CASUAL=1; do
     ok "$bad, which is no variable, ends with 2" [ $? -eq 2 ]
     ok "and is named" says "there is no variable ${bad%%=*}"
 done
+run stage01 run SIM_BUDGET=many
+ok "SIM_BUDGET=many ends with 2" [ $? -eq 2 ]
+ok "and says what it must be" says "SIM_BUDGET must be a whole number from 1; not 'many'"
 # Values that would be commands. Their command would make a file.
 N="1'; touch executed; echo '" run -n stage01 run
 ok "a quote in the environment ends with 2" [ $? -eq 2 ]
@@ -84,6 +87,8 @@ repeat SECONDS=3 RUNS
 run GRID=full REPS
 run SECONDS=3 N
 counters DEVICE=gpu N
+counters LIMIT=3 SIM_BUDGET
+profile FORCE=1 LIMIT
 sass N=3 LINE
 count LINE=3 FORMAT
 check-sass FORMAT=json ARCH
@@ -112,6 +117,7 @@ stage01 sass LINE=12 INSTR=fma PTX=1 CLEAN=1 FORMAT=json ARCH=sm_90a
 stage01 fuzz SECONDS=3 DEVICE=sim
 stage01 repeat RUNS=3 LSE=0
 stage01 grid GRID=small DEVICE=sim
+stage01 run FORCE=1 SIM_BUDGET=200000000 LIMIT=3
 stage01 mutate MUTANTS=all SEED=2 JOBS=2
 compare FROM=01 TO=02 D=64 N=16 NKV=16
 END

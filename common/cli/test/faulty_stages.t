@@ -36,7 +36,7 @@ says '^01_none .*PASS: not timed, because another stage failed'
 verdict $? "the other one passed, without times"
 within 20 attention grid GRID=small "${cell[@]}" LIMIT=1 13_hang 01_none
 exits 1 "a hang in the grid" 'FAIL 13_hang: it did not end within 1 s' 'repeat: attention run B='
-within 20 attention-sim fuzz SECONDS=600 "${cell[@]}" LIMIT=1 13_hang 01_none
+within 20 attention fuzz SECONDS=600 "${cell[@]}" LIMIT=1 13_hang 01_none
 exits 1 "a hang ends the fuzzer" 'FAIL 13_hang: it did not end within 1 s'
 
 # ---- a fault that stays --------------------------------------------------------------------------

@@ -177,6 +177,10 @@ verdict $? "runs all"
 unset FAKE_SIM_CAPABILITY
 run attention-sim run "${small[@]}" DEVICE=gpu 01_none
 exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: allowed here are auto and sim'
+run attention run "${small[@]}" LIMIT=5 DEVICE=sim 01_none
+exits 64 "LIMIT of the simulator" 'LIMIT=5: on a GPU it limits the seconds of a launch; in the'
+run attention run "${small[@]}" LIMIT=5 01_none 12_unsupported
+exits 0 "LIMIT where the simulator runs the others" 'this GPU cannot run 1 of the 2 stages: running'
 run attention run "${small[@]}" GPU=5 01_none
 exits 64 "a GPU that is not there" 'GPU=5: allowed are 0 to 0'
 FAKE_MEMORY=1000 run attention run "${small[@]}" 01_none

@@ -154,13 +154,14 @@ static void defaults(void) {
        "simulated: B=1 H=2 HKV=1 N=256 NKV=256 D=128");
     ok(options.seed == 1 && options.lse == 1 && options.device == DEVICE_AUTO && options.reps == 0,
        "SEED=1 LSE=1 DEVICE=auto REPS=0");
-    ok(options.limit == 60 && options.seconds == 60 && options.gpu == 0 && !options.json &&
-           options.counters == COUNTERS_TABLE && options.sustained == 0 && options.strength == 0 &&
-           options.scale == 0 && !options.seed_given && options.seq_count == 0 &&
-           options.stage_count == 0,
+    ok(options_limit(&options) == 60 && options.seconds == 60 && options.gpu == 0 &&
+           !options.json && options.counters == COUNTERS_TABLE && options.sustained == 0 &&
+           options.strength == 0 && options.scale == 0 && !options.seed_given &&
+           options.seq_count == 0 && options.stage_count == 0,
        "LIMIT=60 SECONDS=60 GPU=0 FORMAT=text COUNTERS=table SUSTAINED=0");
     ok(options.grid == OPTION_UNSET && options.runs == OPTION_UNSET &&
-           options.regime == OPTION_UNSET && options.block == OPTION_UNSET,
+           options.regime == OPTION_UNSET && options.block == OPTION_UNSET &&
+           options.limit == OPTION_UNSET,
        "the rest is left to the command");
 }
 
