@@ -22,19 +22,25 @@ OPTIONS := B H HKV N NKV D CAUSAL DTYPE INIT STRENGTH SEED SCALE LSE DEVICE GPU 
 WORDS := $(OPTIONS) ARCH FROM TO BR BC WARPS MUTANTS JOBS BUGS PEERS LINE INSTR PTX CLEAN BLOCK \
          KERNEL CODE SIM_BUDGET FORCE
 USERS := $(WORDS) RESULTS
+# Those of who works on the tree; every command takes them, and the help is silent about them.
+SETTINGS := CC CFLAGS HOST_FLAGS PROCESSOR NVCC NVCC_FLAGS VARIANTS SASS_VARIANTS SM_75_VARIANTS \
+            C_TESTS LONG_TESTS SCRIPT_TESTS FOR BUILD_ALONE
 is_given = $(filter-out file undefined default automatic,$(firstword $(origin $1)))
 $(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(call unsafe,$(value $v)),\
     $(error $v has a character that no value of it has: $(call unsafe,$(value $v))))))
 $(foreach v,$(filter-out D,$(WORDS)),$(if $(call is_given,$v),$(if $(word 2,$(value $v)),\
     $(error $v must be one word; not '$(value $v)'))))
 
+# No such command or variable: what may have been meant, and where all are. Arguments: which of the
+# two it is, the word, and all words that there are.
+misspelt = $(error there is no $1 $2$(shell \
+    echo $3 | awk -v word='$2' -f tools/make/nearest.awk): bare make lists them)
+
 # make itself would pass over a misspelt variable in silence, such as n=300.
 GIVEN := $(filter-out -%,$(foreach v,$(MAKEOVERRIDES),$(if $(findstring =,$v),\
     $(patsubst %:,%,$(firstword $(subst =, ,$v))))))
 $(foreach v,$(GIVEN),$(if $(call unsafe,$v),$(error there is no variable $v: bare make lists them)))
-$(foreach v,$(if $(GIVEN),$(shell for v in $(GIVEN); do \
-    [[ $$v != *[a-z]* ]] && grep -qw "$$v" Makefile tools/make/*.mk || echo "$$v"; done)),\
-    $(error there is no variable $v: bare make lists them))
+$(foreach v,$(filter-out $(USERS) $(SETTINGS),$(GIVEN)),$(call misspelt,variable,$v,$(USERS)))
 
 # What each command takes; one without a row takes all, and the names alone build. A variable that
 # would change nothing is refused.
@@ -78,6 +84,11 @@ TAKES_plot := RESULTS
 TAKES_trace := N D BC CAUSAL SEED
 takes = $(if $(filter undefined,$(origin TAKES_$1)),$(USERS),$(TAKES_$1))
 COMMANDS := $(filter-out stage%,$(MAKECMDGOALS))
+KNOWN := $(filter-out stage,$(patsubst TAKES_%,%,$(filter TAKES_%,$(.VARIABLES)))) help clean \
+         bench roofline sass-baseline
+NUMBERED := $(filter stage%,$(subst _, ,$(patsubst stages/%,stage%,$(wildcard stages/*))))
+$(foreach g,$(filter-out $(KNOWN),$(COMMANDS)),$(if $(findstring /,$g),,\
+    $(call misspelt,command,$g,$(KNOWN) $(NUMBERED))))
 TAKEN := $(sort $(foreach g,$(or $(COMMANDS),$(if $(MAKECMDGOALS),stage,help)),$(call takes,$g)))
 $(foreach v,$(filter-out $(TAKEN),$(filter $(USERS),$(GIVEN))),$(error \
     make $(or $(COMMANDS),$(MAKECMDGOALS)) does not take $v; it takes $(TAKEN)))

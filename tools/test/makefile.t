@@ -50,11 +50,37 @@ for bad in D=96 DTYPE=fp8 CAUSAL=2 DEVICE=tpu "D=64 128"; do
     ok "$bad ends with 2" [ $? -eq 2 ]
     ok "and names the allowed values" says "${bad%%=*} must be one of: "
 done
-for bad in d=64 CASUAL=1; do
+while read -r bad meant; do
     run stage01 "$bad"
     ok "$bad, which is no variable, ends with 2" [ $? -eq 2 ]
-    ok "and is named" says "there is no variable ${bad%%=*}"
-done
+    ok "and is named, with ${meant:-nothing near}" \
+        says "there is no variable ${bad%%=*}${meant:+ (did you mean $meant?)}: bare make lists"
+done <<'END'
+d=64 D
+CASUAL=1 CAUSAL
+SEQ=512 SEQS
+NK=3 NKV
+BATCH=2
+KERNELS=none KERNEL
+STAGES=01
+END
+while read -r bad meant; do
+    run stage01 "$bad"
+    ok "$bad, which is no command, ends with 2" [ $? -eq 2 ]
+    ok "and is named, with ${meant:-nothing near}" \
+        says "there is no command $bad${meant:+ (did you mean $meant?)}: bare make lists them"
+done <<'END'
+runn run
+RUN run
+tset test
+sasdiff sass-diff
+benchmark bench
+02 stage02
+sas sass
+xyz
+KERNELS
+END
+ok "nothing was built for them" [ ! -e build/attention ]
 run stage01 run SIM_BUDGET=many
 ok "SIM_BUDGET=many ends with 2" [ $? -eq 2 ]
 ok "and says what it must be" says "SIM_BUDGET must be a whole number from 1; not 'many'"
@@ -176,10 +202,10 @@ PATH=$PWD/bin:$PATH run stage01 run -n
 ok "and serves the simulator, too" says "build/sm_80/01_three_pass ||"
 rm -r build/sm_80
 # shellcheck disable=SC2016 # make expands it
-echo 'jobs: ; @echo "jobs: $(MAKEFLAGS)"' >jobs.mk
-run -f Makefile -f jobs.mk jobs
+echo 'any/jobs: ; @echo "jobs: $(MAKEFLAGS)"' >jobs.mk
+run -f Makefile -f jobs.mk any/jobs
 ok "all cores compile" grep -qE '^jobs: .*-j[0-9]+ --jobserver' "$log"
-run -f Makefile -f jobs.mk jobs -j1
+run -f Makefile -f jobs.mk any/jobs -j1
 ok "unless the user says how many" grep -q "^jobs: .*-j1" "$log"
 rm jobs.mk
 run stage06 ARCH=sm_75
