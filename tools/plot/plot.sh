@@ -8,7 +8,8 @@
 #                                        NAME.md alone
 #
 # Every file appears whole or not at all. Exit: 0; 0 with a sentence if gnuplot is missing, which
-# only the plots need, or if nothing was timed; 1 if the lines are no results; 64 bad usage.
+# only the plots need, or if nothing was timed; 1 if the lines are no results; 2 if the folder
+# cannot be written; 64 bad usage.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -18,7 +19,10 @@ if [ $# -ne 1 ] || [[ $1 != *.jsonl ]] || [ ! -f "$1" ]; then
     exit 64
 fi
 name=${1%.jsonl}
-scratch=$(mktemp -d "$(dirname "$1")/plot.XXXXXX")
+scratch=$(mktemp -d "$(dirname "$1")/plot.XXXXXX" 2>/dev/null) || {
+    echo "$(dirname "$1") cannot be written, and the table and the plots go there" >&2
+    exit 2
+}
 trap 'rm -rf "$scratch"' EXIT
 trap 'trap "" INT TERM; exit 130' INT TERM
 

@@ -96,6 +96,15 @@ ok "the results before it stay" cmp -s $results "$work/whole"
 ok "nothing else is there" [ "$(find notes/results -mindepth 1 | grep -cv 'fake[._]')" -eq 0 ]
 ok "the program has ended" ended
 
+# ---- plot ----------------------------------------------------------------------------------------
+printf '#!/bin/sh\necho "mktemp: failed" >&2; exit 1\n' >"$work/bin/mktemp"
+chmod +x "$work/bin/mktemp"
+run "$root/tools/plot/plot.sh" $results
+ok "a plot whose folder cannot be written ends with 2" [ $code -eq 2 ]
+ok "and says so, in one line" [ "$(cat "$work/err")" = \
+    "notes/results cannot be written, and the table and the plots go there" ]
+rm "$work/bin/mktemp"
+
 # ---- tune, sanitize ------------------------------------------------------------------------------
 cp "$root/tools/test/small_kernel.cu" stages/01_small/kernel.cu
 cat >"$work/bin/nvcc" <<'END'

@@ -174,6 +174,24 @@ run diff FROM=01 TO=02
 ok "diff succeeds where stages differ" [ $? -eq 0 ]
 ok "and shows the difference" says "+// Stage 02: coalesced"
 
+# ---- Nowhere to write ----------------------------------------------------------------------------
+mv build kept
+touch build work
+for goals in "stage01 run" "stage01 sass" "test"; do
+    read -ra words <<<"$goals"
+    run "${words[@]}"
+    ok "$goals with a file in place of build/ ends with 2" [ $? -eq 2 ]
+    ok "and says so" says "*** build cannot be written: is it a file, or a folder of another user"
+    ok "and nothing else" [ "$(wc -l <"$log")" -eq 1 ]
+done
+run diff FROM=01 TO=02
+ok "what needs no build/ goes on" [ $? -eq 0 ]
+rm build
+mv kept build
+run stage02 start
+ok "a file in place of work/" says "*** work cannot be written: is it a file"
+rm work
+
 # ---- Which architecture --------------------------------------------------------------------------
 mkdir stages/06_later bin
 sed 's/needs sm_75/needs sm_80/' stages/02_coalesced/kernel.cu >stages/06_later/kernel.cu
