@@ -206,9 +206,9 @@ int fuzz_command(const Options *options, const Device *device) {
     for (uint64_t n = 0; cases_go_on(&cases) && clock_seconds() - started < options->seconds; n++) {
         const TrialSetup setup =
             fuzz_case(seed, n, options, device->simulated ? simulated : on_gpu);
-        if (!cases_try(&cases, &setup, &error)) return error_exit(&error);
-        progress("fuzz: %llu cases, %.0f s of %d", (unsigned long long)n + 1,
+        progress("fuzz: case %llu, begun after %.0f s of %d", (unsigned long long)n + 1,
                  clock_seconds() - started, options->seconds);
+        if (!cases_try(&cases, &setup, &error)) return error_exit(&error);
     }
     return cases_end(&cases);
 }

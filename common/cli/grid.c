@@ -210,9 +210,8 @@ static bool count_case(const TrialSetup *setup, void *context) {
 
 static bool try_case(const TrialSetup *setup, void *context) {
     Run *run = context;
-    if (!cases_try(&run->cases, setup, &run->error)) return false;
     progress("grid: case %d of %d", ++run->done, run->total);
-    return true;
+    return cases_try(&run->cases, setup, &run->error);
 }
 
 int grid_command(const Options *options, const Device *device) {

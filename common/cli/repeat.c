@@ -23,9 +23,16 @@ const AttentionProblem *repeat_shapes(bool simulated, int *count) {
     return simulated ? in_simulator : on_gpu;
 }
 
+static int chosen_variants(const Options *options) {
+    Problem problem;
+    int chosen = 0;
+    for (int i = 0; i < VARIANTS; i++) chosen += cases_variant(options, i, &problem);
+    return chosen;
+}
+
 int repeat_command(const Options *options, const Device *device) {
     const int usual = device->simulated ? RUNS_SIMULATED : RUNS_GPU;
-    int count;
+    int count, done = 0;
     const AttentionProblem *const shapes = repeat_shapes(device->simulated, &count);
     Cases cases;
     Error error;
@@ -40,8 +47,8 @@ int repeat_command(const Options *options, const Device *device) {
     for (int i = 0; i < VARIANTS * count && cases_go_on(&cases); i++) {
         setup.problem.shape = shapes[i % count];
         if (!cases_variant(options, i / count, &setup.problem)) continue;
+        progress("repeat: case %d of %d", ++done, chosen_variants(options) * count);
         if (!cases_try(&cases, &setup, &error)) return error_exit(&error);
-        progress("repeat: case %d of %d", i + 1, VARIANTS * count);
     }
     return cases_end(&cases);
 }

@@ -119,6 +119,14 @@ exits 130 "an interrupted run" 'problem '
 ! says PASS
 verdict $? "it has no result"
 
+# ---- what is being done, while it is done --------------------------------------------------------
+for command in grid repeat fuzz; do
+    (cd "$work" && FAKE_TERMINAL=1 exec timeout --preserve-status -s INT 1 \
+        ./attention $command "${cell[@]}" 13_hang) >"$work/out" 2>"$work/err"
+    says "$command: case 1\b"
+    verdict $? "$command says which case it is at, from the first one on"
+done
+
 # ---- RUNS and repeat -----------------------------------------------------------------------------
 run attention run "${small[@]}" RUNS=4 01_none
 exits 0 "the same bits in four runs" 'RUNS=4' PASS
@@ -126,7 +134,7 @@ run attention run "${small[@]}" RUNS=5 16_moves
 exits 1 "one bit flipped in the fifth run" \
     'run 5 differs from run 1 in 1 elements of O, first in batch 0 head 1 row 0 column 0: '
 FAKE_TERMINAL=1 run attention-sim repeat "${cell[@]}" 01_none
-steps repeat 'repeat: case '{4,5,6,16,17,18}' of 24'
+steps repeat 'repeat: case '{1,2,3,4,5,6}' of 6'
 exits 0 "repeat of a right stage" 'RUNS=2' '01_none                      6 cases, 0 failed'
 run attention-sim repeat "${cell[@]}" RUNS=5 16_moves
 exits 1 "repeat of one that moves" 'run 5 differs from run 1 in 1 elements of O'

@@ -208,12 +208,12 @@ static void without_memory(void) {
     prints("bench_memory", bench_command, STATUS_SKIP);
     OPTIONS("FORMAT=json", "SECONDS=209", "SEED=5");
     /* The time is over just before the 53rd. */
-    amounts_to("fuzz on a GPU", fuzz_command, STATUS_SKIP, 0x32d63e955348a883);
+    amounts_to("fuzz on a GPU", fuzz_command, STATUS_SKIP, 0x389844e0aa7e411e);
     OPTIONS("FORMAT=json", "DTYPE=fp16");
-    amounts_to("repeat on a GPU", repeat_command, STATUS_SKIP, 0x36357c82c03051b4);
+    amounts_to("repeat on a GPU", repeat_command, STATUS_SKIP, 0x9bf0f88266596fad);
     device.simulated = true;
     OPTIONS("FORMAT=json", "SECONDS=209", "SEED=5");
-    amounts_to("fuzz in the simulator", fuzz_command, STATUS_SKIP, 0xe9a8ec558a5eae63);
+    amounts_to("fuzz in the simulator", fuzz_command, STATUS_SKIP, 0xb0338f94245585d);
     device.simulated = false;
     unsetenv("FAKE_MEMORY");
 }
