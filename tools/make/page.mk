@@ -7,6 +7,9 @@ file_stage = $(if $(wildcard $(filter %.cu,$1)),$(call stage_of,$(shell \
     sed -n '1s,^// Stage \([0-9]*\):.*,\1,p' $1)))
 side_stage = $(or $(call stage_of,$($1)),$(call file_stage,$($1)),$(error \
     $1 must be one of: $(NUMBERS), or the file of a kernel of these stages; not '$($1)'))
+side = $(or $(call stage_of,$($1)),$($1))
+$(if $(filter diff sass-diff compare,$(MAKECMDGOALS)),$(if $(filter $(call side,FROM),$(call \
+    side,TO)),$(error FROM and TO are both $(call side,TO): they must be two)))
 side_folder = $(if $(call stage_of,$($1)),,compare_$1/)
 side_dir = $(KERNEL_ROOT)/$(call arch_of,$(side_stage))/$(side_folder)$(side_stage)
 PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(foreach v,FROM TO,$(call side_dir,$v)))

@@ -19,6 +19,11 @@ refused "ARCH must be one of: sm_75 " stage01 sass ARCH=sm_70
 refused "FROM must be one of: 01 " sass-diff TO=02
 refused "TO must be one of: 01 " sass-diff FROM=01 TO=77
 refused "TO must be one of: 01 " compare FROM=01
+for command in diff sass-diff compare; do
+    refused "FROM and TO are both 02_coalesced: they must be two" $command FROM=02 TO=stage02
+done
+refused "FROM and TO are both stages/02_coalesced/kernel.cu: they must be two" \
+    compare FROM=stages/02_coalesced/kernel.cu TO=stages/02_coalesced/kernel.cu
 # Without building: the program's own messages are tested beside it.
 make -n sass-diff FROM=01 TO=02 ARCH=sm_86 CAUSAL=1 FORMAT=json 2>&1 |
     grep 'build/sass diff' >"$log"
