@@ -98,6 +98,9 @@ END
     echo "$kernel: stage ${from%%_*}, with the task of stage $number in its header"
 }
 
+# shellcheck source=tools/make/progress.sh
+. "$here/../make/progress.sh"
+
 # ---- grade ---------------------------------------------------------------------------------------
 
 # attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
@@ -120,15 +123,16 @@ why() {
 }
 
 # holds WHAT, fails WHAT [FILTER...]: one line of the answer, and for a failure what the log says.
-holds() { printf '  holds  %s\n' "$1"; }
+holds() { tell_no_more; printf '  holds  %s\n' "$1"; }
 fails() {
+    tell_no_more
     printf '  FAILS  %s\n' "$1"
     shift
     worst=1
     { why && "${@:-cat}" <"$log"; } | awk 'NF && n++ < 24 { print "         " $0 }'
 }
 
-skips() { printf '  --     %s\n' "$1"; }
+skips() { tell_no_more; printf '  --     %s\n' "$1"; }
 
 # told: what the simulator says of a kernel, without the harness's own lines.
 told() {
@@ -146,7 +150,9 @@ compiles() {
     local make=("$MAKE" --no-print-directory -j"$(nproc)" "stage${stage%%_*}" KERNEL="$kernel")
     for variant in $VARIANTS; do so+=("$DIR/$variant.so"); done
     # One first: an error in all variants is told once.
+    tell "grade: compiling"
     attempt "${make[@]}" "${so[0]}"
+    tell "grade: compiling all ${#so[@]} variants"
     [ "$code" -ne 0 ] || attempt "${make[@]}" "${so[@]}"
     if [ "$code" -eq 0 ]; then
         holds "it compiles in all ${#so[@]} variants"
@@ -162,6 +168,7 @@ races() {
     for order in late early; do
         for shape in "N=130 NKV=400 CAUSAL=0" "N=130 NKV=400 CAUSAL=1" "N=400 NKV=100 CAUSAL=1"; do
             read -ra keys <<<"B=1 H=2 HKV=1 $shape"
+            tell "grade: races and bounds, copies $order, ${keys[*]}"
             attempt env SIM_ASYNC=$order SIM_RACE=1 "$program-sim" run DEVICE=sim "${keys[@]}" \
                 D=128 DTYPE=fp16 "$DIR"
             [ "$code" -eq 0 ] && continue
@@ -202,6 +209,7 @@ signature() {
         skips "the signature: stage ${stage%%_*} has none"
         return
     fi
+    tell "grade: the signature"
     # shellcheck disable=SC2086 # a list
     attempt "$MAKE" --no-print-directory "stage${stage%%_*}" $LAB
     [ "$code" -ne 0 ] || attempt bash -c "$CHECK \"\$@\"" check "$DIR"/*.so
@@ -216,6 +224,7 @@ signature() {
 
 counters() {
     local run=("$program-sim" run DEVICE=sim B=1 H=2 HKV=1 N=256 D=128 DTYPE=fp16 CAUSAL=0)
+    tell "grade: the counters"
     attempt "${run[@]}" FORMAT=json "$DIR" "$REFERENCE"
     grep '^{' "$log" | awk -f "$here/../plot/field.awk" -f "$here/exercise.awk" >"$log.table"
     code=${PIPESTATUS[1]}
@@ -234,6 +243,7 @@ counters() {
 # bound: which unit of a GPU binds the kernel, beside the stage. It fails nothing.
 bound() {
     local libraries=("$DIR/d128_fp16_full.so" "$REFERENCE/d128_fp16_full.so") said
+    tell "grade: what binds it"
     # shellcheck disable=SC2086 # a list
     attempt "$MAKE" --no-print-directory "stage${stage%%_*}" $LAB
     [ "$code" -ne 0 ] ||
@@ -241,6 +251,7 @@ bound() {
     [ "$code" -ne 0 ] || attempt bash -c "$LIMITS FORMAT=json \"\$@\"" limits "${libraries[@]}"
     if [ "$code" -eq 0 ] && said=$(awk -v mine="your kernel" -v other="the stage" \
         -f "$here/../plot/field.awk" -f "$here/../limits/beside.awk" "$log"); then
+        tell_no_more
         printf '  bound  %s\n' "$said"
     else
         skips "the bound: $(grep -v '^make' "$log" | tail -n 1)"

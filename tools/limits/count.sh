@@ -57,12 +57,15 @@ trap 'trap "" INT TERM; exit 130' INT TERM
 # counted: whether $counts are of this library and simulator.
 counted() { [ "$counts/lengths" -nt "$library" ] && [ "$counts/lengths" -nt "$program-sim" ]; }
 
+# shellcheck source=tools/make/progress.sh
+. "$(dirname "$0")/../make/progress.sh"
 # Two of these may run at once: each counts in a folder of its own, and the first to end stays.
 for library in "$@"; do
     counts=${library#build/}
     counts=$folder/${counts%.so}
     to=$counts.$$
     counted && continue
+    tell "limits: the simulator counts ${counts#"$folder"/}"
     mkdir -p "$to"
     # 256 is a multiple of tiles of 64, 128 and 256 rows, 384 of those of 192.
     for least in 256 384 768; do
@@ -75,3 +78,4 @@ for library in "$@"; do
     counted || { rm -rf "$counts" && mv -T "$to" "$counts"; } || counted
     rm -rf "$to"
 done
+tell_no_more

@@ -181,9 +181,19 @@ names=("$@")
 for name in "${names[@]}"; do
     [ -f "$here/planted/$name.bug" ] || fail 64 "there is no planted bug $name"
 done
+# shellcheck source=tools/make/progress.sh
+. "$here/../make/progress.sh"
+numbered() { # gives the lines of TAP their numbers
+    local line count=0
+    while IFS= read -r line; do
+        [[ $line != ok\ * && $line != "not ok "* ]] || line=${line/ok -/ok $((++count)) -}
+        printf '%s\n' "$line"
+    done
+    echo "1..$count"
+}
 mkdir -p build/mutants && "$here/code/libsass.sh" || exit 1
 printf '%s\n' "${names[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} \
-    "$here/planted.sh" --one "$program" "$here/planted/{}.bug" >build/planted.tap
-awk '/^(not )?ok/ { sub(/ok -/, "ok " ++n " -") } { print } END { print "1.." n }' \
-    build/planted.tap
+    "$here/planted.sh" --one "$program" "$here/planted/{}.bug" |
+    follow planted ${#names[@]} '^(not )?ok' '^not ok' "not caught" | numbered |
+    tee build/planted.tap
 ! grep -q '^not ok' build/planted.tap

@@ -21,14 +21,6 @@ list() { # list FILE: the mutants of it that are asked for
     build/mutate "$1" "${options[@]}"
 }
 
-# progress COUNT: passes the verdicts on and says on stderr how far it is.
-progress() {
-    local line done=0 survive=0
-    while IFS= read -r line; do
-        printf '%s\n' "$line"
-        done=$((done + 1))
-        [[ $line == *$'\tsurvived\t'* ]] && survive=$((survive + 1))
-        [ $((done % 25)) -eq 0 ] || [ $done -eq "$1" ] || continue
-        echo "mutate: $done of $1, $survive survive" >&2
-    done
-}
+# shellcheck source=tools/make/progress.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../make/progress.sh"
+progress() { follow mutate "$1" '' $'\tsurvived\t' survive; } # progress COUNT: of the verdicts

@@ -83,6 +83,7 @@ build() {
     "$NVCC" $NVCC_FLAGS -Xptxas -v -MF "$1/kernel.d" \
         -gencode "arch=compute_$version,code=[sm_$version,compute_$version]" $MACROS \
         "$1/kernel.cu" -o "$1/$VARIANT.so" >"$1/log" 2>&1 || rm -f "$1/$VARIANT.so"
+    echo "$1"
 }
 
 # shape FOLDER: a line of tune.awk's: name, registers, spilled bytes, why it is left out.
@@ -122,7 +123,8 @@ tune() {
     done
     echo "building ${#all[@]} shapes of $stage for $ARCH" >&2
     export ARCH
-    printf '%s\n' "${all[@]/#/$folder/}" | xargs -P "$(nproc)" -I{} bash -c 'build {}'
+    printf '%s\n' "${all[@]/#/$folder/}" | xargs -P "$(nproc)" -I{} bash -c 'build {}' |
+        follow "building shapes of $stage" ${#all[@]} >"$folder/built"
     for name in "${all[@]}"; do shape "$folder/$name"; done >"$folder/shapes"
     mapfile -t fit < <(awk -F'\t' '$4 == "" { print $1 }' "$folder/shapes")
     : >"$folder/results"
@@ -134,6 +136,8 @@ tune() {
         "$folder/results" || worst=1
 }
 
+# shellcheck source=tools/make/progress.sh
+. "$here/../make/progress.sh"
 export -f build
 export NVCC NVCC_FLAGS MACROS VARIANT
 worst=0

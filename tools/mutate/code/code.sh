@@ -46,6 +46,7 @@ tests=()
 for test in "$@"; do
     known=$home/tests/$(sha256sum "$test" | cut -c1-32)
     if [ ! -e "$known" ]; then
+        tell "mutate: $test without any mutant"
         TIMEFORMAT='%U %S'
         { spent=$({ time "$test" >$home/log 2>&1; } 2>&1); } 2>/dev/null || {
             cat $home/log
@@ -55,6 +56,7 @@ for test in "$@"; do
     fi
     tests+=("$(<"$known") $test")
 done
+tell_no_more
 printf '%s\n' "${tests[@]}" >$home/seconds
 
 "$here/libsass.sh" || exit 1

@@ -34,6 +34,13 @@ make -s planted BUGS=$sample >"$log" 2>&1
 ok $? "a sample is caught: $sample"
 [ "$(grep -c '^ok' "$log")" -eq 6 ]
 ok $? "all of it"
+if command -v script >/dev/null; then
+    script -qec "make -s planted BUGS=07_no_swizzle" /dev/null >"$log" 2>&1
+    grep -q 'planted: 0 of 1, 0 not caught' "$log"
+    ok $? "a terminal sees how far it is"
+else
+    ok 0 "# SKIP there is no program script to make a terminal"
+fi
 # A bug that is none, and one that is caught at another line.
 sed 's/^after .*/after    head % p.heads \/ (p.heads \/ p.kv_heads)/; s/^bug .*/bug      None./' \
     $catalogue/01_kv_head.bug >$catalogue/00_test.bug
