@@ -6,6 +6,12 @@ $(foreach g,$(filter tune start grade,$(MAKECMDGOALS)),$(call one_stage,$g))
 ifneq ($(filter html,$(FORMAT)),)
 $(foreach g,$(filter annotate,$(MAKECMDGOALS)),$(call one_stage,$g FORMAT=html))
 endif
+# Nobody reads these on a terminal. The shell's own output is a pipe, so it asks for that of make.
+ifneq ($(and $(filter annotate timeline,$(MAKECMDGOALS)),$(filter html perfetto svg,$(FORMAT))),)
+$(if $(shell { [ -t 3 ] && echo yes; } 3>>/proc/$$PPID/fd/1),$(error \
+    FORMAT=$(FORMAT) is for a file, and this is a terminal: add \
+    >$(if $(filter perfetto,$(FORMAT)),trace.json,page.$(FORMAT))))
+endif
 
 # KERNEL=work/07_swizzle/kernel.cu in place of the selected stage's own file, for every command.
 ifneq ($(filter grade,$(MAKECMDGOALS)),)

@@ -167,6 +167,17 @@ ok "a reader that leaves early is no error" [ ! -s "$log" ]
 run stage01 stage02 annotate FORMAT=html
 ok "a page of two stages ends with 2" [ $? -eq 2 ]
 ok "and says that it is of one" says "annotate FORMAT=html needs one stage"
+if command -v script >/dev/null; then
+    script -qec "make stage01 annotate FORMAT=html" /dev/null >"$log" 2>&1
+    ok "a page on a terminal ends with 2" [ $? -eq 2 ]
+    ok "and says what to type" \
+        says "FORMAT=html is for a file, and this is a terminal: add >page.html"
+    script -qec "make -n stage01 annotate FORMAT=html >page.html" /dev/null >"$log" 2>&1
+    ok "with that it is made" [ $? -eq 0 ]
+    rm page.html
+else
+    for _ in 1 2 3; do ok "# SKIP there is no program script to make a terminal" true; done
+fi
 run diff FROM=01
 ok "diff without TO ends with 2" [ $? -eq 2 ]
 ok "and names TO" says "TO must be one of: 01 02"
