@@ -19,6 +19,8 @@ KERNEL ?= work/$(SELECTED)/kernel.cu
 endif
 ifdef KERNEL
 $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error KERNEL needs one stage, as in make stage07 run))
+$(if $(filter %.cu,$(KERNEL)),,$(error KERNEL must be a file of CUDA, as in \
+    KERNEL=work/$(SELECTED)/kernel.cu; not '$(KERNEL)'))
 REFUSED := $(shell tools/exercise/exercise.sh check $(SELECTED) '$(KERNEL)' 2>&1)
 $(if $(REFUSED),$(error $(REFUSED)))
 $(if $(filter grade,$(MAKECMDGOALS))$(wildcard $(KERNEL)),,\

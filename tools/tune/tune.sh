@@ -39,11 +39,20 @@ fail() { # fail CODE TEXT
 # constants KERNEL: those that may be tuned, a line each: the name and its values.
 constants() { sed -nE 's/^constexpr int ([A-Z_]+) = [^;]*;.*tune:([ 0-9]+)$/\1\2/p' "$1"; }
 
+# tunable: the stages that have such.
+tunable() {
+    local kernel
+    for kernel in stages/*/kernel.cu; do
+        [ -z "$(constants "$kernel")" ] || basename "${kernel%/*}"
+    done | paste -sd' '
+}
+
 # check_asked KERNEL: the variables name constants that it has, and numbers.
 check_asked() {
     local name names
     names=$(constants "$1" | sed 's/ .*//' | paste -sd' ')
-    [ -n "$names" ] || fail 2 "$1: no constant has a comment with \`tune:' and values"
+    [ -n "$names" ] || fail 2 "$1: no constant has a comment with \`tune:' and values; of the\
+ stages those have one: $(tunable)"
     for name in "${!asked[@]}"; do
         [[ " $names " == *" $name "* ]] ||
             fail 64 "$name=${asked[$name]}: $1 can be tuned in $names"

@@ -141,6 +141,9 @@ run stage02 run KERNEL=other.cu DEVICE=sim N=40
 ok "another file, though older, is compiled" says "FAIL"
 run stage02 run KERNEL=none.cu
 ok "a file that is not there" says "KERNEL=none.cu: there is no such file; make stage02 start makes"
+run stage02 run KERNEL=work/02_next
+ok "a folder is no kernel" \
+    says "KERNEL must be a file of CUDA, as in KERNEL=$mine; not 'work/02_next'"
 run run KERNEL=$mine
 ok "KERNEL without a stage" says "KERNEL needs one stage"
 

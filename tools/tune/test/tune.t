@@ -52,6 +52,7 @@ ok "and what is allowed" says "WARPS=2,x: allowed are whole numbers with commas 
 tune "$root/build/attention-sim" build/sm_80/02_none
 ok "a stage without constants to tune: exit 2" [ $code -eq 2 ]
 ok "and what is missing" says "no constant has a comment with \`tune:'"
+ok "and which stages have it" says "of the stages those have one: 01_small"
 KERNEL=stages/01_small/kernel.cu tune "$root/build/attention-sim" WARPS=1 N=20 \
     build/sm_80/work/02_none
 ok "another file for the stage's: exit 0" [ $code -eq 0 ]
