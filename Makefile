@@ -291,5 +291,8 @@ planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
 $(if $(and $(filter planted,$(MAKECMDGOALS)),$(filter stage%,$(MAKECMDGOALS))),$(error \
     BUGS names the bugs that are planted, so there can be no stage beside planted))
+$(foreach b,$(if $(filter planted,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(BUGS))),$(if \
+    $(wildcard tools/mutate/planted/$b.bug),,$(error \
+    there is no planted bug $b: tools/mutate/planted/ has them)))
 planted: $(PROGRAMS) $(LAB) $(C_TESTS)
 	@tools/mutate/planted.sh build/attention $(subst $(COMMA), ,$(BUGS))

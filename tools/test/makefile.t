@@ -80,6 +80,9 @@ sas sass
 xyz
 KERNELS
 END
+run planted BUGS=04_no_WAR,99_none
+ok "a bug that is not there ends with 2" [ $? -eq 2 ]
+ok "and is named" says "there is no planted bug 99_none: tools/mutate/planted/ has them"
 ok "nothing was built for them" [ ! -e build/attention ]
 run stage01 run SIM_BUDGET=many
 ok "SIM_BUDGET=many ends with 2" [ $? -eq 2 ]
