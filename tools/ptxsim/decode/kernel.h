@@ -58,6 +58,7 @@ struct Op {
     uint8_t rounding;      /* Rounding */
     uint8_t mode;
     uint8_t combination;
+    uint8_t order; /* of a strong access: bits, see race.h; 0: it is weak */
     bool is_signed, flush, saturate, relu, bf16, negated, second_negated;
     bool updates;    /* the definitions are read, too */
     Type type, from; /* of the result and of the sources */

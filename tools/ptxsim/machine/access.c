@@ -116,11 +116,18 @@ void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t byt
 
 static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                        unsigned bytes, AccessKind kind) {
-    static const RaceAccess accesses[] = {RACE_READ, RACE_WRITE, RACE_ATOMIC};
+    static const RaceAccess weak[] = {RACE_READ, RACE_WRITE, RACE_ATOMIC};
+    static const RaceAccess strong[] = {RACE_STRONG_READ, RACE_STRONG_WRITE, RACE_ATOMIC};
+    const RaceAccess access = (op->order ? strong : weak)[kind];
+    const unsigned piece = !op->order ? bytes : op->type.pair ? 2 : op->bytes;
+    uint32_t at[LANES];
     RaceReport report;
-    if (race_access(warp->block->race, (unsigned)warp->index, accesses[kind], mask, address, bytes,
-                    (uint32_t)op->index, &report))
-        fault_race(warp, &report);
+    for (unsigned done = 0; done < bytes; done += piece) {
+        for (unsigned l = 0; l < LANES; l++) at[l] = address[l] + done;
+        if (race_access(warp->block->race, (unsigned)warp->index, access, mask, at, piece,
+                        (uint32_t)op->index, &report))
+            fault_race(warp, &report);
+    }
 }
 
 static void count_request(InstructionCount *count, Units units) {
@@ -470,6 +477,25 @@ static void lane_addresses(const Warp *warp, const Op *op, int r, uint64_t addre
     }
 }
 
+uint64_t access_place(const Warp *warp, const Op *op, int r, unsigned lane) {
+    if (op->address_width == 4) return REG(u32, r)[lane] + (uint32_t)op->offset;
+    const uint64_t address = REG(u64, r)[lane] + (uint64_t)(int64_t)op->offset;
+    return address >> 48 == SHARED_WINDOW >> 48 ? (uint32_t)address : address;
+}
+
+/* For the race detector: what a strong load acquires, or a strong store releases. */
+static void order_lanes(Warp *warp, const Op *op, int r, AccessKind kind) {
+    Race *race = warp->block->race;
+    const unsigned index = (unsigned)warp->index;
+    EACH_ACTIVE({
+        const uint64_t place = access_place(warp, op, r, l);
+        if (kind == ACCESS_LOAD)
+            race_strong_read(race, index, place, op->order);
+        else
+            race_strong_write(race, index, l, place, op->order, false);
+    });
+}
+
 /* Any request. */
 static void access_anew(Warp *warp, const Op *op, int r, uint32_t mask, unsigned bytes,
                         AccessKind kind, Access *access) {
@@ -512,4 +538,5 @@ void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind ki
         global_again(warp, op, REG(u64, r), bytes, kind, access))
         return;
     access_anew(warp, op, r, mask, bytes, kind, access);
+    if (block->race && op->order && kind != ACCESS_ATOMIC) order_lanes(warp, op, r, kind);
 }

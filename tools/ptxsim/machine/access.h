@@ -41,6 +41,9 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
 /* Faults if global memory address .. address + bytes is outside every allocation; marks it. */
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind);
 
+/* Where lane l's bytes are for the race detector: a shared address, or a global one. */
+uint64_t access_place(const Warp *warp, const Op *op, int r, unsigned lane);
+
 /* The shared address that a 4- or 8-byte address operand means in a lane: a shared address, or a
  * generic one in the shared window. Faults if it is neither. */
 uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t offset);

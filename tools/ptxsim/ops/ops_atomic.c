@@ -68,7 +68,8 @@ static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
     return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16; /* or 0 + 0 */
 }
 
-static void run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
+/* False if it only reads: a compare-and-swap that does not find its value. */
+static bool run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
     const uint64_t b = lane_value(warp, op, 2, l);
     uint64_t old = 0;
     memcpy(&old, at, op->bytes);
@@ -77,42 +78,38 @@ static void run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
         adds_floats ? float_sum(op, old, b) : integer_result(warp, op, l, old, b);
     memcpy(at, &value, op->bytes);
     if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
+    return op->mode != ATOMIC_CAS || old == b;
 }
 
-/* For the race detector: what a thread did before an atomic that orders memory comes before what
- * another does after a later one at the same address. cuda::atomic leaves the release to a fence,
- * so .acquire is taken for both. */
-static void order(Warp *warp, const Op *op) {
+/* For the race detector: it reads, and what it writes goes on with what was released there. */
+static void order(Warp *warp, const Op *op, unsigned l, uint64_t place, bool writes) {
     Race *race = warp->block->race;
-    const unsigned index = (unsigned)warp->index;
-    EACH_ACTIVE({
-        if (op->space == SPACE_GENERIC && REG(u64, 1)[l] >> 48 != SHARED_WINDOW >> 48) continue;
-        const uint32_t address = shared_address(warp, op, 1, l, op->offset);
-        race_mbarrier_acquire(race, address, index);
-        race_mbarrier_arrive(race, address, index, l, false);
-        race_mbarrier_complete(race, address);
-    });
+    race_strong_read(race, (unsigned)warp->index, place, op->order);
+    if (writes) race_strong_write(race, (unsigned)warp->index, l, place, op->order, true);
 }
 
-/* operands: d or -1, address, b, c or -1; op->number: it orders memory */
+/* operands: d or -1, address, b, c or -1 */
 static void run_atomic(Warp *warp, const Op *op) {
     const bool backwards = warp->block->settings->order % 2;
     Access access;
     access_lanes(warp, op, 1, op->bytes, ACCESS_ATOMIC, &access);
-    if (warp->block->race && op->number && op->space != SPACE_GLOBAL) order(warp, op);
     for (unsigned i = 0; i < LANES; i++) {
         const unsigned l = backwards ? LANES - 1 - i : i;
-        if (warp->mask >> l & 1) run_lane(warp, op, l, access.at[l]);
+        if (!(warp->mask >> l & 1)) continue;
+        const uint64_t place = warp->block->race ? access_place(warp, op, 1, l) : 0;
+        const bool writes = run_lane(warp, op, l, access.at[l]);
+        if (warp->block->race) order(warp, op, l, place, writes);
     }
     warp->block->progress++;
 }
 
-/* True if it orders memory. */
-static bool take_qualifiers(Decoder *d) {
+static void take_qualifiers(Decoder *d) {
     static const char *const orders[] = {"acquire", "release", "acq_rel", NULL};
+    static const uint8_t bits[] = {RACE_ACQUIRES, RACE_RELEASES, RACE_ACQUIRES | RACE_RELEASES};
     static const char *const others[] = {"relaxed", "cta", "cluster", "gpu", "sys", "noftz", NULL};
     while (take_one(d, others) >= 0) continue;
-    return take_one(d, orders) >= 0;
+    const int which = take_one(d, orders);
+    d->op->order = (uint8_t)(RACE_STRONG | (which < 0 ? 0 : bits[which]));
 }
 
 bool decode_atomic(Decoder *d) {
@@ -122,7 +119,7 @@ bool decode_atomic(Decoder *d) {
     Type type;
     Op *op = d->op;
     if ((!returns && !opcode_is(d, "red")) || !type_of(take_last(d), &type)) return false;
-    op->number = take_qualifiers(d);
+    take_qualifiers(d);
     op->space = take(d, "global")                             ? SPACE_GLOBAL
                 : take(d, "shared") || take(d, "shared::cta") ? SPACE_SHARED
                                                               : SPACE_GENERIC;

@@ -26,6 +26,11 @@ static void run_proxy_fence(Warp *warp, const Op *op) {
     if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index);
 }
 
+static void run_fence(Warp *warp, const Op *op) {
+    if (warp->block->race)
+        race_fence(warp->block->race, (unsigned)warp->index, warp->mask, op->order);
+}
+
 /* setmaxnreg (PTX ISA 9.7.19.5). How many registers a thread was launched with is ptxas's business;
  * but those of all who asked must be there at the same time. */
 static void run_setmaxnreg(Warp *warp, const Op *op) {
@@ -64,17 +69,19 @@ static bool decode_branch(Decoder *d) {
     return false;
 }
 
+/* fence and membar; whatever the scope, it has the threads of the block. */
 static bool decode_fence(Decoder *d) {
-    if (opcode_is(d, "membar")) {
-        take_all(d);
-        return done(d, run_nothing, CLASS_OTHER);
-    }
-    if (!opcode_is(d, "fence")) return false;
+    const bool old = opcode_is(d, "membar");
+    if (!old && !opcode_is(d, "fence")) return false;
+    const bool of_proxy = take(d, "proxy");
     const bool of_shared =
-        take(d, "mbarrier_init") || (take(d, "proxy") && take(d, "async") && !take(d, "global"));
+        take(d, "mbarrier_init") || (of_proxy && take(d, "async") && !take(d, "global"));
+    const bool both = old || take(d, "sc") || take(d, "acq_rel");
+    if (both || take(d, "acquire")) d->op->order |= RACE_ACQUIRES;
+    if (both || take(d, "release")) d->op->order |= RACE_RELEASES;
     take_all(d);
     d->next = d->in->operands; /* a fence of tensor maps names one */
-    return done(d, of_shared ? run_proxy_fence : run_nothing, CLASS_OTHER);
+    return done(d, of_shared ? run_proxy_fence : of_proxy ? run_nothing : run_fence, CLASS_OTHER);
 }
 
 static void run_griddepcontrol_wait(Warp *warp, const Op *op) {

@@ -2,6 +2,7 @@
 #include "decode/decode.h"
 #include "machine/access.h"
 #include "machine/lanes.h"
+#include "machine/memory/race.h"
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
@@ -164,19 +165,20 @@ static Space take_space(Decoder *d) {
     return which < 0 ? SPACE_GENERIC : spaces[which];
 }
 
-/* Cache hints say nothing about what is loaded. True if the access may see other blocks' writes. */
-static bool take_modifiers(Decoder *d) {
+/* Cache hints say nothing about what is loaded. An access that is strong may see other blocks'
+ * writes; a volatile one is relaxed. */
+static void take_modifiers(Decoder *d) {
     static const char *const hints[] = {"nc", "ca",   "cg",  "cs",      "lu",  "cv",  "wb",
                                         "wt", "weak", "cta", "cluster", "gpu", "sys", NULL};
     static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio", NULL};
-    bool is_strong = false;
-    while (take_one(d, strong) >= 0) is_strong = true;
+    static const uint8_t orders[] = {0, 0, RACE_ACQUIRES, RACE_RELEASES, 0};
+    for (int which; (which = take_one(d, strong)) >= 0;)
+        d->op->order |= (uint8_t)(RACE_STRONG | orders[which]);
     while (take_one(d, hints) >= 0) continue;
     for (int i = 1; i < d->in->parts; i++) { /* .L1::evict_last, .L2::128B and their like */
         const Text part = d->in->part[i];
         if (part.length > 4 && part.at[0] == 'L' && part.at[2] == ':') d->taken |= 1u << i;
     }
-    return is_strong;
 }
 
 /* The bytes of the register that holds the value: PTX lets it be wider than the type. */
@@ -233,7 +235,7 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     Op *op = d->op;
     Type type;
     const Space space = take_space(d);
-    const bool is_strong = take_modifiers(d);
+    take_modifiers(d);
     const int vector = take_one(d, vectors);
     if (!type_of(take_last(d), &type) || type.kind == 'p' || d->in->operands != 2) return false;
     const Operand *address = &d->in->operand[is_load ? 1 : 0];
@@ -251,7 +253,7 @@ static bool decode_transfer(Decoder *d, bool is_load) {
         use_vector(d, op->width, op->elements);
     if (is_load) use_address(d, &op->offset);
     if (op->space == SPACE_GENERIC || op->space == SPACE_SHARED) note_granule(d, op->bytes);
-    if (is_strong && (op->space == SPACE_GENERIC || op->space == SPACE_GLOBAL))
+    if (op->order && (op->space == SPACE_GENERIC || op->space == SPACE_GLOBAL))
         d->kernel->in_order = true;
     if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE &&
         !is_inside(address, op->bytes * op->elements))

@@ -12,8 +12,9 @@ Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule) 
     race->warps = warps;
     race->shift = (unsigned)__builtin_ctz(granule);
     race->cells = (bytes >> race->shift) + 1;
+    race->records = STRONG_READS;
     bool ok = (race->write = calloc(race->cells, sizeof(Epoch))) != NULL;
-    for (unsigned kind = 0; kind < READER_KINDS; kind++) {
+    for (unsigned kind = 0; kind < RECORDS; kind++) {
         ok = ok && (race->readers[kind] = calloc(race->cells, sizeof(uint32_t)));
         for (unsigned warp = 0; ok && warp < warps; warp++)
             ok = (race->read[kind][warp] = calloc(race->cells, sizeof(Epoch))) != NULL;
@@ -28,7 +29,7 @@ Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule) 
 
 void race_free(Race *race) {
     if (!race) return;
-    for (unsigned kind = 0; kind < READER_KINDS; kind++) {
+    for (unsigned kind = 0; kind < RECORDS; kind++) {
         free(race->readers[kind]);
         for (unsigned warp = 0; warp < RACE_MAX_WARPS; warp++) free(race->read[kind][warp]);
     }
@@ -40,7 +41,7 @@ void race_free(Race *race) {
 static void rewind_clocks(Race *race) {
     race->highest = 0;
     memset(race->write, 0, race->cells * sizeof *race->write);
-    for (unsigned kind = 0; kind < READER_KINDS; kind++)
+    for (unsigned kind = 0; kind < RECORDS; kind++)
         for (unsigned warp = 0; warp < race->warps; warp++)
             memset(race->read[kind][warp], 0, race->cells * sizeof(Epoch));
 }
@@ -54,6 +55,7 @@ void race_begin_block(Race *race) {
         memset(&race->clock[warp][actor(race, SECTION_LANES, 0)], 0,
                race->warps * sizeof race->clock[warp][0]);
         race->met[warp] = past;
+        race->fence[warp].lanes = 0;
         for (unsigned q = 0; q < QUEUES; q++) {
             race->queue[q][warp].count = 0;
             race->queue[q][warp].open = next_clock(race);
@@ -61,6 +63,11 @@ void race_begin_block(Race *race) {
         tick(race, warp);
     }
     memset(race->barrier, 0, sizeof race->barrier);
+    if (race->records == RECORDS) { /* else there was nothing to be seen */
+        memset(race->seen, 0, sizeof race->seen);
+        memset(race->location, 0, sizeof race->location);
+        race->locations = 0;
+    }
     race->mbarriers = 0;
 }
 
@@ -74,6 +81,7 @@ typedef struct Act {
     const uint32_t *known; /* the clock vector at issue */
     RaceActor kind;
     RaceAccess access;
+    uint8_t strong; /* bytes of a strong access, else 0 */
     bool async_proxy;
     Epoch stamp;       /* its epoch without the lane */
     uint32_t mbarrier; /* address, for reports */
@@ -84,18 +92,27 @@ typedef struct Act {
     uint64_t ordered_read[RACE_MAX_WARPS];
 } Act;
 
-/* Fills in all but ordered_read, which only writes use. */
 static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, unsigned actor_index,
                   uint32_t clock, RaceAccess access, uint32_t source) {
     now->warp = warp;
     now->known = race->clock[warp];
     now->kind = kind;
     now->access = access;
+    now->strong = 0;
     now->async_proxy = kind != RACE_ACTOR_WARP && kind != RACE_ACTOR_COPY;
     now->stamp = (Epoch)clock << CLOCK_SHIFT | (Epoch)actor_index << ACTOR_SHIFT |
                  (Epoch)(access == RACE_ATOMIC) << ATOMIC_SHIFT | (source & RACE_MAX_SOURCE);
     now->mbarrier = 0;
     now->ordered_write = 0;
+    /* reads look at records only if there are strong writes */
+    if (access != RACE_READ || race->records == RECORDS)
+        memset(now->ordered_read, 0, sizeof now->ordered_read);
+}
+
+/* The access is strong, and so may others be from now on. */
+static void become_strong(Race *race, Act *now, unsigned bytes, uint32_t source) {
+    now->strong = race->strong[source & RACE_MAX_SOURCE] = (uint8_t)bytes;
+    race->records = RECORDS;
 }
 
 /* Whether `past`, later than what is known of all lanes of its warp, was by lanes that are known.
@@ -117,7 +134,7 @@ static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch pas
     bool other_lane = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
     if ((when > known && !lanes_are_over(race, now, past)) ||
         (who == now->warp && when == known && other_lane))
-        return !(is_atomic(past) && now->access == RACE_ATOMIC);
+        return true;
     if (now->async_proxy && past_writes && who < SECTION_VISIBLE * race->warps)
         return when > now->known[who + SECTION_VISIBLE * race->warps];
     return false;
@@ -175,16 +192,21 @@ static bool found(const Race *race, const Act *now, unsigned lane, uint32_t cell
     return true;
 }
 
-/* Whether a write to `cell` conflicts with an earlier read of it. */
-static bool check_readers(const Race *race, Act *now, unsigned lane, uint32_t cell,
+/* Whether the access conflicts with one of the records of `cell` from `first` on. */
+static bool check_records(const Race *race, Act *now, unsigned first, unsigned lane, uint32_t cell,
                           RaceReport *report) {
-    for (unsigned kind = 0; kind < READER_KINDS; kind++)
+    for (unsigned kind = first; kind < race->records; kind++)
         for (uint32_t left = race->readers[kind][cell]; left; left &= left - 1) {
             unsigned warp = (unsigned)__builtin_ctz(left);
             Epoch past = race->read[kind][warp][cell];
+            const bool both = kind >= STRONG_READS && now->strong;
             if (moment_of(past) == now->ordered_read[warp]) continue;
-            if (conflicts(race, now, lane, past, false))
-                return found(race, now, lane, cell, past, false, report);
+            if (both && race->strong[past & RACE_MAX_SOURCE] == now->strong) continue;
+            if (conflicts(race, now, lane, past, kind == STRONG_WRITES)) {
+                found(race, now, lane, cell, past, kind == STRONG_WRITES, report);
+                if (both) report->why = RACE_SIZES;
+                return true;
+            }
             if (is_over(now, past)) now->ordered_read[warp] = moment_of(past);
         }
     return false;
@@ -225,6 +247,8 @@ static inline bool read_cells(Race *race, Act *now, unsigned kind, unsigned lane
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         if (moment_of(write[cell]) != now->ordered_write)
             if (check_write(race, now, lane, cell, report)) return true;
+        if (race->records == RECORDS)
+            if (check_records(race, now, STRONG_WRITES, lane, cell, report)) return true;
         reads[cell] = stamp(now, lane, reads[cell]);
         readers[cell] |= bit;
     }
@@ -237,22 +261,22 @@ static inline bool check_cells(Race *race, Act *now, unsigned lane, Cells cells,
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         if (moment_of(race->write[cell]) != now->ordered_write)
             if (check_write(race, now, lane, cell, report)) return true;
-        if (check_readers(race, now, lane, cell, report)) return true;
+        if (check_records(race, now, READS, lane, cell, report)) return true;
     }
     return false;
 }
 
-/* A later write that is ordered after this one is ordered after the reads before it too, so they
- * are forgotten. Atomics do not order each other: each stays on record as a reader as well. */
+/* A later write that is ordered after a weak one is ordered after what is on record before it, too,
+ * so that is forgotten. Strong writes do not order each other, so each stays on record. */
 static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells cells) {
-    Epoch *reads = race->read[0][now->warp];
+    Epoch *writes = race->read[STRONG_WRITES][now->warp];
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
-        race->write[cell] = stamp(now, lane, race->write[cell]);
-        if (now->access == RACE_ATOMIC) {
-            reads[cell] = stamp(now, lane, reads[cell]);
-            race->readers[0][cell] |= 1u << now->warp;
+        if (now->strong) {
+            writes[cell] = stamp(now, lane, writes[cell]);
+            race->readers[STRONG_WRITES][cell] |= 1u << now->warp;
         } else {
-            for (unsigned kind = 0; kind < READER_KINDS; kind++) race->readers[kind][cell] = 0;
+            race->write[cell] = stamp(now, lane, race->write[cell]);
+            for (unsigned kind = 0; kind < race->records; kind++) race->readers[kind][cell] = 0;
         }
     }
 }
@@ -269,7 +293,8 @@ static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t addre
         unsigned lane = (unsigned)__builtin_ctz(mask);
         for (mask &= mask - 1; mask && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
             lane = RACE_ALL_LANES;
-        if (read_cells(race, now, 0, lane, cells_of(race, wanted, bytes), report)) return true;
+        const unsigned kind = now->strong ? STRONG_READS : READS;
+        if (read_cells(race, now, kind, lane, cells_of(race, wanted, bytes), report)) return true;
     }
     return false;
 }
@@ -300,19 +325,19 @@ static bool read_row(const Epoch *restrict write, Epoch *restrict reads, uint32_
 
 static bool read_request(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
                          unsigned bytes, RaceReport *report) {
-    if (!is_row(race, mask, address, bytes))
+    if (race->records == RECORDS || !is_row(race, mask, address, bytes))
         return read_lanes(race, now, mask, address, bytes, report);
     uint32_t cell = cells_of(race, address[0], bytes).first;
     if (check_write(race, now, 0, cell, report)) return true;
-    bool done = read_row(race->write + cell, race->read[0][now->warp] + cell,
-                         race->readers[0] + cell, now->ordered_write, now->stamp, 1u << now->warp);
+    bool done =
+        read_row(race->write + cell, race->read[READS][now->warp] + cell,
+                 race->readers[READS] + cell, now->ordered_write, now->stamp, 1u << now->warp);
     return !done && read_lanes(race, now, mask, address, bytes, report);
 }
 
 /* All lanes are checked before any is recorded: lanes of one instruction do not race. */
 static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
                           unsigned bytes, RaceReport *report) {
-    memset(now->ordered_read, 0, sizeof now->ordered_read);
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         if (check_cells(race, now, lane, cells_of(race, address[lane], bytes), report)) return true;
@@ -327,9 +352,12 @@ static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t ad
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
                  const uint32_t address[32], unsigned bytes, uint32_t source, RaceReport *report) {
     unsigned who = actor(race, SECTION_WARP, warp);
+    const bool reads = access == RACE_READ || access == RACE_STRONG_READ;
     Act now;
     begin(&now, race, warp, RACE_ACTOR_WARP, who, race->clock[warp][who], access, source);
-    if (access == RACE_READ) return read_request(race, &now, mask, address, bytes, report);
+    if (access >= RACE_ATOMIC) become_strong(race, &now, bytes, source);
+    if (reads) return read_request(race, &now, mask, address, bytes, report);
+    if (race->locations && !now.strong) race_forget(race, mask, address);
     return write_request(race, &now, mask, address, bytes, report);
 }
 
@@ -344,7 +372,7 @@ bool race_copy(Race *race, unsigned warp, uint32_t mask, const uint32_t address[
 bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
                      const uint32_t address[], unsigned bytes, uint32_t source,
                      RaceReport *report) {
-    unsigned kind = queue == RACE_BULK ? 1 : 2;
+    unsigned kind = queue == RACE_BULK ? BULK_STORES : WGMMA_READS;
     Act now;
     begin(&now, race, warp, queue == RACE_BULK ? RACE_ACTOR_BULK : RACE_ACTOR_WGMMA,
           actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ,
@@ -363,7 +391,6 @@ bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier_address, uint32
     begin(&now, race, warp, RACE_ACTOR_BULK_LOAD, mbarrier_index(race, clocks), clocks->phase,
           RACE_WRITE, source);
     now.mbarrier = mbarrier_address;
-    memset(now.ordered_read, 0, sizeof now.ordered_read);
     const Cells cells = cells_of(race, address, bytes);
     if (check_write(race, &now, NO_LANE, cells_of(race, mbarrier_address, 1).first, report))
         return true; /* the copy arrives there: it must see the mbarrier as it was initialised */

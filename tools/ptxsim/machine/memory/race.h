@@ -21,6 +21,12 @@
  *   conflicting access, the issuing warp's own included.
  * - Bulk loads. They happen between issue and the completion of their mbarrier's phase.
  *
+ * Strong accesses (atomics, .relaxed, .acquire, .release, .volatile) do not race with each other if
+ * they are of the same bytes: in one block each is in the scope of the other, so they are morally
+ * strong (PTX ISA, "Memory Consistency Model"). They order others as its release and acquire
+ * patterns do: a release, or a fence and then a strong write, with an acquire, or a strong read and
+ * then a fence, where the read finds what the write left, or what atomics made of that.
+ *
  * Ordinary ("generic") writes become visible to the async proxy (bulk copies, wgmma) only through a
  * race_proxy_fence on the way: after the write, before the asynchronous access, on either side of
  * the barrier between them. Ordinary reads before an asynchronous write need no fence, as in
@@ -41,7 +47,16 @@ enum {
     RACE_ALL_LANES = 32, /* as a lane: more than one */
 };
 
-typedef enum RaceAccess { RACE_READ, RACE_WRITE, RACE_ATOMIC } RaceAccess;
+typedef enum RaceAccess {
+    RACE_READ,
+    RACE_WRITE,
+    RACE_ATOMIC, /* this and those that follow are strong */
+    RACE_STRONG_READ,
+    RACE_STRONG_WRITE,
+} RaceAccess;
+
+/* What a strong access or a fence does to the order of others: bits. */
+enum { RACE_STRONG = 1, RACE_ACQUIRES = 2, RACE_RELEASES = 4 };
 
 /* cp.async writes; bulk stores and wgmma read. */
 typedef enum RaceQueue { RACE_COPY, RACE_BULK, RACE_WGMMA } RaceQueue;
@@ -68,6 +83,7 @@ typedef enum RaceWhy {
     RACE_WITHIN_WARP,    /* two lanes of one warp, no __syncwarp between */
     RACE_NOT_WAITED,     /* the earlier one is asynchronous and nobody has waited for it */
     RACE_NO_PROXY_FENCE, /* ordered, but no fence.proxy.async between */
+    RACE_SIZES,          /* both are strong, but one has more bytes than the other */
 } RaceWhy;
 
 typedef struct RaceReport {
@@ -96,7 +112,8 @@ void race_skip(Race *race, uint32_t clocks);
  * executor has checked). `source` is any number up to RACE_MAX_SOURCE, such as the index of the
  * instruction. */
 
-/* An ordinary access of `bytes` by the lanes in `mask`, one instruction. */
+/* An access of `bytes` by the lanes in `mask`, one instruction. A strong one of a vector is one for
+ * each of its elements. */
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
                  const uint32_t address[32], unsigned bytes, uint32_t source, RaceReport *report);
 
@@ -136,6 +153,17 @@ void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, unsigned lane, bool copies);
 bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
 bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp);
+
+/* A lane's strong access to `address`, shared or global, is performed: a read, which may acquire,
+ * or a write, which may release. An atomic that writes is first the one and then the other, which
+ * goes on with what the write before it released. `order` are bits, as above. */
+void race_strong_read(Race *race, unsigned warp, uint64_t address, unsigned order);
+void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
+                       bool atomic);
+
+/* fence.sc, fence.acq_rel, membar by the lanes in `mask`; `order` says of a fence whether it
+ * acquires, releases, or both. */
+void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order);
 
 /* fence.proxy.async by `warp`. */
 void race_proxy_fence(Race *race, unsigned warp);

@@ -49,7 +49,26 @@ typedef uint64_t Epoch;
 enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 33 };
 enum { NO_LANE = 63 }; /* the whole warp acts, or one lane that need not be told from others */
 
-enum { READER_KINDS = 3 }; /* ordinary reads, bulk stores, wgmma */
+/* What a cell remembers of each warp, beside the last weak write of all. */
+enum { READS, BULK_STORES, WGMMA_READS, STRONG_READS, STRONG_WRITES, RECORDS };
+
+/* ---- Strong writes ---------------------------------------------------------------------------
+ *
+ * What a strong read of a location acquires, of those that anything was released to. */
+typedef struct Location {
+    uint64_t address;
+    uint32_t owner; /* the thread that wrote it last, from 1; 0: this place is free */
+    uint32_t clock[MAX_WIDTH];
+} Location;
+
+/* A table by the hash of the address, and the one that stands for all that have no room in it. */
+enum { LOCATIONS = 512, MOST_LOCATIONS = 3 * LOCATIONS / 4 };
+
+/* The last fence of a warp that releases: what its lanes' strong writes release from then on. */
+typedef struct Fence {
+    uint32_t lanes, met, at;
+    uint32_t clock[MAX_WIDTH];
+} Fence;
 
 struct Race {
     uint32_t base;
@@ -57,14 +76,20 @@ struct Race {
     uint32_t cells;
     uint32_t highest; /* clock given out */
     unsigned mbarriers;
+    unsigned records;                          /* in use: all but the strong ones, or all */
     Epoch *write;                              /* [cells] */
-    uint32_t *readers[READER_KINDS];           /* [cells], a bit a warp */
-    Epoch *read[READER_KINDS][RACE_MAX_WARPS]; /* [cells] */
+    uint32_t *readers[RECORDS];                /* [cells], a bit a warp: whose records count */
+    Epoch *read[RECORDS][RACE_MAX_WARPS];      /* [cells] */
     uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH]; /* what each warp knows */
     uint32_t met[RACE_MAX_WARPS];              /* its clock when its lanes were last ordered */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
+    Fence fence[RACE_MAX_WARPS];
+    uint32_t seen[RACE_MAX_WARPS][MAX_WIDTH]; /* by strong reads: a fence acquires it */
+    unsigned locations;
+    Location location[LOCATIONS + 1];
+    uint8_t strong[RACE_MAX_SOURCE + 1]; /* bytes of the strong accesses with that source */
 };
 
 static inline uint32_t clock_of(Epoch epoch) { return (uint32_t)(epoch >> CLOCK_SHIFT); }
@@ -111,5 +136,8 @@ static inline void meet(Race *race, unsigned warp) {
 
 /* The clocks of the mbarrier at `address`, made on first use; NULL if there are too many. */
 MbarrierClocks *race_mbarrier(Race *race, uint32_t address);
+
+/* A weak write of the lanes has replaced what was released there. */
+void race_forget(Race *race, uint32_t mask, const uint32_t address[32]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What orders accesses: queues, barriers, mbarriers, fences. */
+/* What orders accesses: queues, barriers, mbarriers, strong accesses, fences. */
 #include <string.h>
 
 #include "machine/memory/race_state.h"
@@ -46,17 +46,24 @@ MbarrierClocks *race_mbarrier(Race *race, uint32_t address) {
     return clocks;
 }
 
+/* What a lane releases: `from`, where `at` is its own clock, and `met` what all lanes have done. */
+static void release_to(const Race *race, uint32_t *into, const uint32_t *from, unsigned warp,
+                       unsigned lane, uint32_t at, uint32_t met) {
+    const unsigned all = actor(race, SECTION_WARP, warp), some = actor(race, SECTION_SOME, warp);
+    const uint32_t before = into[all];
+    join(race, into, from);
+    if (lane == RACE_ALL_LANES) return;
+    into[all] = before > met ? before : met; /* the others may still be at what they did since */
+    if (into[some] < at) into[some] = at;
+    into[actor(race, SECTION_LANES, warp)] |= 1u << lane;
+}
+
 bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane, bool copies) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    const unsigned all = actor(race, SECTION_WARP, warp), some = actor(race, SECTION_SOME, warp);
-    const uint32_t now = race->clock[warp][all], before = clocks->arrived[all];
-    join(race, clocks->arrived, race->clock[warp]);
-    if (lane < RACE_ALL_LANES) { /* the others may still be at what they did since all met */
-        clocks->arrived[all] = before > race->met[warp] ? before : race->met[warp];
-        clocks->arrived[some] = now;
-        clocks->arrived[actor(race, SECTION_LANES, warp)] |= 1u << lane;
-    }
+    const uint32_t *mine = race->clock[warp];
+    release_to(race, clocks->arrived, mine, warp, lane, mine[actor(race, SECTION_WARP, warp)],
+               race->met[warp]);
     if (copies) {
         unsigned who = actor(race, SECTION_COPY, warp);
         clocks->arrived[who] = race->queue[RACE_COPY][warp].open;
@@ -80,6 +87,71 @@ bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp) {
     if (!clocks) return false;
     join(race, race->clock[warp], clocks->completed);
     return true;
+}
+
+/* ---- Strong accesses and fences -------------------------------------------------------------- */
+
+/* The place of the address, which may be free; the last one if there is no room. */
+static Location *find_location(Race *race, uint64_t address) {
+    uint64_t i = (address ^ address >> 12) * 0x9e3779b97f4a7c15u >> 32;
+    for (;; i++) {
+        Location *at = &race->location[i % LOCATIONS];
+        if (at->owner && at->address == address) return at;
+        if (!at->owner) return race->locations < MOST_LOCATIONS ? at : &race->location[LOCATIONS];
+    }
+}
+
+static bool is_shared_place(const Race *race, const Location *at) {
+    return at == &race->location[LOCATIONS];
+}
+
+void race_strong_read(Race *race, unsigned warp, uint64_t address, unsigned order) {
+    const Location *at = race->locations ? find_location(race, address) : NULL;
+    if (!at || (!at->owner && !is_shared_place(race, at))) return;
+    join(race, race->seen[warp], at->clock);
+    if (order & RACE_ACQUIRES) join(race, race->clock[warp], at->clock);
+}
+
+void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
+                       bool atomic) {
+    const Fence *fence = &race->fence[warp];
+    const uint32_t thread = 32 * warp + lane + 1;
+    const bool releases = order & RACE_RELEASES, fenced = fence->lanes >> lane & 1;
+    if (!releases && !fenced && !race->locations) return;
+    Location *at = find_location(race, address);
+    const bool known = at->owner && !is_shared_place(race, at);
+    if (known && !atomic && at->owner != thread) memset(at->clock, 0, sizeof at->clock);
+    if (known && !atomic) at->owner = thread;
+    if (!releases && !fenced) return;
+    if (!known && !is_shared_place(race, at)) {
+        *at = (Location){.address = address, .owner = thread};
+        race->locations++;
+    }
+    if (fenced) release_to(race, at->clock, fence->clock, warp, lane, fence->at, fence->met);
+    if (!releases) return;
+    const uint32_t *mine = race->clock[warp];
+    release_to(race, at->clock, mine, warp, lane, mine[actor(race, SECTION_WARP, warp)],
+               race->met[warp]);
+    tick(race, warp);
+}
+
+void race_forget(Race *race, uint32_t mask, const uint32_t address[32]) {
+    for (; mask; mask &= mask - 1) {
+        Location *at = find_location(race, address[__builtin_ctz(mask)]);
+        if (!is_shared_place(race, at)) memset(at->clock, 0, sizeof at->clock);
+    }
+}
+
+/* Lanes that come to a fence one after another are taken for such that come at once. */
+void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order) {
+    Fence *fence = &race->fence[warp];
+    if (order & RACE_ACQUIRES) join(race, race->clock[warp], race->seen[warp]);
+    if (!(order & RACE_RELEASES)) return;
+    memcpy(fence->clock, race->clock[warp], sizeof fence->clock);
+    fence->lanes |= mask;
+    fence->met = race->met[warp];
+    fence->at = fence->clock[actor(race, SECTION_WARP, warp)];
+    tick(race, warp);
 }
 
 void race_proxy_fence(Race *race, unsigned warp) {

@@ -17,12 +17,15 @@ const char *race_message(RaceWhy why) {
     case RACE_NO_PROXY_FENCE:
         return "ordinary writes need a fence.proxy.async before a bulk copy or wgmma may use "
                "the bytes";
+    case RACE_SIZES:
+        return "data race in shared memory: two accesses that are atomic, volatile or relaxed are "
+               "of different sizes, and no barrier orders them";
     }
     return "unknown race";
 }
 
 void race_side_text(const RaceSide *side, char *text, size_t size) {
-    static const char *const access[] = {"read", "write", "atomic"};
+    static const char *const access[] = {"read", "write", "atomic", "read", "write"};
     static const char *const actor_name[] = {[RACE_ACTOR_COPY] = "cp.async",
                                              [RACE_ACTOR_BULK] = "bulk store",
                                              [RACE_ACTOR_WGMMA] = "wgmma"};

@@ -102,6 +102,84 @@ static void test_atomics(void) {
     ok(lanes(1, RACE_ATOMIC, 1, 0, 0, 4, 2), "an atomic races with a plain write");
 }
 
+/* Warp 2 may read what lane 0 of warp 0 wrote. */
+static bool passed_on(void) { return !lanes(2, RACE_READ, 1, 0, 0, 4, 9); }
+
+/* What a strong read finds: what the last write released, or what atomics made of that. */
+static void test_release_sequences(void) {
+    const uint64_t flag = BASE + 512, far = 1ull << 40;
+    const unsigned strong = RACE_STRONG, acquires = RACE_STRONG | RACE_ACQUIRES,
+                   releases = RACE_STRONG | RACE_RELEASES;
+    struct {
+        unsigned warp, lane, order;
+        bool atomic, right;
+        const char *name;
+    } row[] = {
+        {1, 0, strong, true, true, "an atomic of another thread goes on with it"},
+        {1, 0, releases, true, true, "one that releases, too"},
+        {1, 0, strong, false, false, "a store of another thread does not"},
+        {1, 0, releases, false, false, "nor one that releases something else"},
+        {0, 1, strong, false, false, "nor one of another lane"},
+        {0, 0, strong, false, true, "a store of the same thread does"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        race_begin_block(race);
+        lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+        race_strong_write(race, 0, 0, flag, releases, false);
+        race_strong_write(race, row[i].warp, row[i].lane, flag, row[i].order, row[i].atomic);
+        race_strong_read(race, 2, flag, acquires);
+        ok(passed_on() == row[i].right, "%s", row[i].name);
+    }
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+    race_strong_write(race, 0, 0, far, releases, false);
+    race_strong_read(race, 2, far + 4, acquires);
+    ok(!passed_on(), "another address");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+    race_strong_write(race, 0, 0, flag, releases, false);
+    lanes(0, RACE_WRITE, 1, 512, 0, 4, 1);
+    race_strong_read(race, 2, flag, acquires);
+    ok(!passed_on(), "a weak write replaces what was released");
+    race_begin_block(race);
+    race_strong_read(race, 2, far, acquires);
+    ok(!lanes(0, RACE_WRITE, 1, 0, 0, 4, 1) && !passed_on(), "another block forgets");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+    race_fence(race, 0, 2, RACE_ACQUIRES | RACE_RELEASES);
+    race_strong_write(race, 0, 0, far, strong, false);
+    race_strong_read(race, 2, far, acquires);
+    ok(!passed_on(), "another lane's fence");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 3, 0, 0, 4, 1);
+    race_strong_write(race, 0, 5, far, releases, false);
+    race_strong_read(race, 2, far, acquires);
+    ok(!passed_on(), "another lane's release");
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+    race_strong_write(race, 0, 0, far, releases, false);
+    race_strong_read(race, 1, far, acquires);
+    race_fence(race, 1, all, RACE_RELEASES);
+    race_strong_write(race, 1, 7, flag, strong, true);
+    race_strong_read(race, 2, flag, strong);
+    ok(!passed_on(), "passed on by a third, without the last fence");
+    race_fence(race, 2, all, RACE_ACQUIRES);
+    ok(passed_on(), "and with it");
+    /* more locations than the table has places: those without one share theirs, so that no race is
+     * invented */
+    int wrong = 0;
+    race_begin_block(race);
+    lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+    for (uint64_t i = 0; i < 5000; i++) race_strong_write(race, 0, 0, far + 8 * i, releases, true);
+    for (uint64_t i = 0; i < 5000; i++) {
+        lanes(1, RACE_WRITE, 1, 128, 0, 4, 1);
+        race_strong_read(race, 1, far + 8 * i, strong);
+        race_fence(race, 1, all, RACE_ACQUIRES);
+        wrong += lanes(1, RACE_READ, 1, 0, 0, 4, 2);
+    }
+    ok(wrong == 0, "5000 locations (%d wrong)", wrong);
+}
+
 static void test_lanes(void) {
     race_begin_block(race);
     ok(!lanes(0, RACE_WRITE, all, 0, 4, 4, 1) && !lanes(0, RACE_READ, all, 0, 4, 4, 2),
@@ -424,6 +502,7 @@ int main(void) {
     race = race_new(BASE, BYTES, WARPS, 4);
     test_barriers();
     test_atomics();
+    test_release_sequences();
     test_lanes();
     test_granules();
     test_copies();

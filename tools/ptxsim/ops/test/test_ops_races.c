@@ -55,8 +55,8 @@ static const Program barriers[] = {
     {WRITE "bar.sync 0; " READ "@first atom.shared.exch.b32 d0, [room], 1; ", false},
     /* atomics that order memory, and some that do not */
     {LATER(".acq_rel.cta.shared.add.u32 d1, [room+4]"), true},
-    {LATER(".acquire.cta.shared.add.u32 d1, [room+4]"), true},
-    {LATER(".release.gpu.shared.add.u32 d1, [room+4]"), true},
+    {LATER(".acquire.cta.shared.add.u32 d1, [room+4]"), false},
+    {LATER(".release.gpu.shared.add.u32 d1, [room+4]"), false},
     {"mov.u32 s, room; cvt.u64.u32 x, s; cvta.shared.u64 x, x; " LATER(
          ".acq_rel.cta.add.u32 d1, [x+4]"),
      true},
@@ -65,6 +65,117 @@ static const Program barriers[] = {
     {"@first atom.acq_rel.gpu.add.u32 d1, [p], 1; ", true},
     {THE_LATER("atom.acq_rel.cta.shared.add.u32 d1, [room+4]",
                "atom.relaxed.cta.shared.add.u32 d1, [room+4]"),
+     false},
+};
+
+/* Thread 32, which comes first, writes and sets a flag; thread 0, which sees it set, reads. */
+#define WROTE "@second st.shared.u32 [room], z; "
+#define READS "@first ld.shared.u32 d0, [room]; "
+#define FLAG(set, get, then)                                                      \
+    "mov.u32 d1, 0; mov.u32 d2, 1; " WROTE set " @first " get ", [room+4]; " then \
+    " setp.eq.u32 g, d1, 1; @g ld.shared.u32 d0, [room]; "
+#define STORE_FLAG(how) "@second st." how ".u32 [room+4], d2;"
+#define LOAD_FLAG(how) "ld." how ".u32 d1"
+#define RELEASED STORE_FLAG("release.cta.shared")
+#define RELAXED STORE_FLAG("relaxed.cta.shared")
+#define GLOBAL(set, get) \
+    WROTE set " @first " get "; setp.eq.u32 g, d1, 1; @g ld.shared.u32 d0, [room]; "
+
+static const Program strong[] = {
+    /* a release and an acquire; one of them is missing; one is no strong access */
+    {FLAG(RELEASED, LOAD_FLAG("acquire.cta.shared"), ""), true},
+    {FLAG(RELEASED, LOAD_FLAG("acquire.gpu.shared"), ""), true},
+    {FLAG(RELEASED, LOAD_FLAG("relaxed.cta.shared"), ""), false},
+    {FLAG(RELAXED, LOAD_FLAG("acquire.cta.shared"), ""), false},
+    {FLAG(RELEASED, LOAD_FLAG("shared"), ""), false},
+    {FLAG(STORE_FLAG("shared"), LOAD_FLAG("acquire.cta.shared"), ""), false},
+    {FLAG("@second red.release.cta.shared.add.u32 [room+4], 1;", LOAD_FLAG("acquire.cta.shared"),
+          ""),
+     true},
+    {WROTE "mov.u32 d2, 1; " RELEASED
+           "@first atom.acquire.cta.shared.or.b32 d1, [room+4], 0; " READS,
+     true},
+    /* a fence before the write; one behind the read */
+    {FLAG("fence.acq_rel.cta; " RELAXED, LOAD_FLAG("relaxed.cta.shared"), "fence.acq_rel.cta;"),
+     true},
+    {FLAG("membar.cta; " STORE_FLAG("volatile.shared"), LOAD_FLAG("volatile.shared"), "membar.gl;"),
+     true},
+    {FLAG("fence.sc.cta; " RELAXED, LOAD_FLAG("acquire.cta.shared"), ""), true},
+    {FLAG("fence.acq_rel.cta; " RELAXED, LOAD_FLAG("relaxed.cta.shared"), ""), false},
+    {FLAG(RELAXED, LOAD_FLAG("relaxed.cta.shared"), "fence.acq_rel.cta;"), false},
+    {FLAG(RELAXED "fence.acq_rel.cta; ", LOAD_FLAG("acquire.cta.shared"), ""), false},
+    {FLAG("fence.proxy.async; " RELAXED, LOAD_FLAG("acquire.cta.shared"), ""), false},
+    {FLAG("fence.acquire.cta; " RELAXED, LOAD_FLAG("acquire.cta.shared"), ""), false},
+    {FLAG("fence.release.cta; " RELAXED, LOAD_FLAG("relaxed.cta.shared"), "fence.acquire.cta;"),
+     true},
+    {FLAG("fence.release.cta; " RELAXED, LOAD_FLAG("relaxed.cta.shared"), "fence.release.cta;"),
+     false},
+    /* what is written after the fence is not released */
+    {FLAG("fence.acq_rel.cta; @second st.shared.u32 [room], z; " RELAXED,
+          LOAD_FLAG("acquire.cta.shared"), ""),
+     false},
+    /* a flag in global memory orders shared memory, too */
+    {"mov.u32 d1, 0; mov.u32 d2, 1; " GLOBAL("@second st.release.gpu.global.u32 [p], d2;",
+                                             "ld.acquire.gpu.global.u32 d1, [p]"),
+     true},
+    {"mov.u32 d1, 0; mov.u32 d2, 1; " GLOBAL("@second st.release.gpu.u32 [p], d2;",
+                                             "ld.acquire.gpu.u32 d1, [p]"),
+     true},
+    {"mov.u32 d1, 0; mov.u32 d2, 1; " GLOBAL("@second st.relaxed.gpu.global.u32 [p], d2;",
+                                             "ld.acquire.gpu.global.u32 d1, [p]"),
+     false},
+    {"mov.u32 d1, 0; mov.u32 d2, 1; " GLOBAL("@second st.release.gpu.global.u32 [p], d2;",
+                                             "ld.acquire.gpu.global.u32 d1, [p+8]"),
+     true}, /* it is not set there */
+    {"mov.u32 d1, 0; " GLOBAL("membar.gl; @second red.global.add.u32 [p], 1;",
+                              "ld.volatile.global.u32 d1, [p]; membar.gl"),
+     true},
+    /* a compare-and-swap that does not find its value releases nothing */
+    {WROTE "@second atom.release.cta.shared.cas.b32 d1, [room+4], 5, 1; "
+           "@first ld.acquire.cta.shared.u32 d1, [room+4]; " READS,
+     false},
+    {WROTE "@second atom.release.cta.shared.cas.b32 d1, [room+4], 0, 1; "
+           "@first ld.acquire.cta.shared.u32 d1, [room+4]; " READS,
+     true},
+    /* atomics, volatile and relaxed accesses race with weak ones, and not with each other */
+    {"@first st.volatile.shared.u32 [room], z; @second ld.volatile.shared.u32 d0, [room]; ", true},
+    {"@first st.volatile.shared.u32 [room], z; @second st.relaxed.cta.shared.u32 [room], z; ",
+     true},
+    {"@first red.shared.add.u32 [room], 1; @second ld.relaxed.cta.shared.u32 d0, [room]; ", true},
+    {"@first ld.relaxed.cta.shared.u32 d0, [room]; @second red.shared.add.u32 [room], 1; ", true},
+    {"@first st.release.cta.shared.u32 [room], z; @second atom.shared.exch.b32 d0, [room], 1; ",
+     true},
+    {"@first st.volatile.shared.u32 [room], z; @third ld.volatile.shared.u32 d0, [room]; ", true},
+    {"@first st.volatile.shared.u32 [room], z; " READ, false},
+    {WRITE "@second ld.volatile.shared.u32 d0, [room]; ", false},
+    {"@first st.shared.u32 [room], z; @second red.shared.add.u32 [room], 1; ", false},
+    {"@first ld.shared.u32 d0, [room]; @second red.shared.add.u32 [room], 1; ", false},
+    {"@first ld.relaxed.cta.shared.u32 d0, [room]; @second st.shared.u32 [room], z; ", false},
+    {"@first ld.relaxed.cta.shared.u32 d0, [room]; " READ, true},
+    /* an earlier weak access is not forgotten for a strong one */
+    {"@first ld.shared.u32 d0, [room]; membar.cta; @first ld.relaxed.cta.shared.u32 d0, [room]; "
+     "@second red.shared.add.u32 [room], 1; ",
+     false},
+    {WRITE "membar.cta; @first red.shared.add.u32 [room], 1; "
+           "@second red.shared.add.u32 [room], 1; ",
+     false},
+    /* they are of the same bytes */
+    {"@first st.relaxed.cta.shared.u32 [room], z; @second ld.relaxed.cta.shared.u8 d0, [room]; ",
+     false},
+    {"@first st.relaxed.cta.shared.u32 [room], z; @second ld.relaxed.cta.shared.u64 x, [room]; ",
+     false},
+    {"@first ld.relaxed.cta.shared.u64 x, [room]; @second ld.relaxed.cta.shared.u32 d0, [room]; ",
+     true},
+    {"@first st.volatile.shared.v2.u32 [room], {z, z}; "
+     "@second ld.volatile.shared.u32 d0, [room+4]; ",
+     true},
+    {"@first st.volatile.shared.v2.u32 [room], {z, z}; @second ld.volatile.shared.u64 x, [room]; ",
+     false},
+    {"@first atom.add.noftz.shared.f16x2 d0, [room], z; "
+     "@second atom.add.noftz.shared.f16x2 d0, [room], z; ",
+     true},
+    {"@first atom.add.noftz.shared.f16x2 d0, [room], z; "
+     "@second ld.volatile.shared.u32 d0, [room]; ",
      false},
 };
 
@@ -117,6 +228,8 @@ static const Program copies[] = {
 static const Program bulk_copies[] = {
     {FILL FENCE STORE STORED, true},
     {FILL STORE STORED, false},
+    {"@first red.shared.add.u32 [room], 1; " STORE STORED, false},
+    {"@first red.shared.add.u32 [room], 1; " FENCE STORE STORED, true},
     {FILL "fence.proxy.async.shared::cta; " STORE STORED, true},
     {FILL "fence.proxy.async.global; " STORE STORED, false},
     {FILL "fence.proxy.alias; " STORE STORED, false},
@@ -186,6 +299,7 @@ int main(void) {
     for (int late = 0; late < 2; late++) {
         setenv("SIM_ASYNC", late ? "late" : "early", 1);
         CHECK(barriers, 64);
+        CHECK(strong, 64);
         CHECK(copies, 64);
         CHECK(bulk_copies, 64);
         CHECK(products, 128);
