@@ -128,6 +128,9 @@ struct Block {
  * whole. The message is a phrase without a full stop. */
 _Noreturn void fault(Warp *warp, int lane, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The warp has used up its budget of operations. */
+_Noreturn void fault_endless(Warp *warp);
 _Noreturn void fault_race(Warp *warp, const RaceReport *race);
 
 /* No warp can go on: reports what each of them waits for. */

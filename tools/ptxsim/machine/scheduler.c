@@ -198,11 +198,7 @@ static void run_turn(Warp *warp) {
             execute(warp, op);
         }
     }
-    if (warp->executed > warp->block->settings->budget)
-        fault(warp, -1,
-              "the warp has executed %llu instructions and goes on: an endless loop? "
-              "If it is none, SIM_BUDGET=... allows more",
-              (unsigned long long)warp->executed);
+    if (warp->executed > warp->block->settings->budget) fault_endless(warp);
 }
 
 /* Gives the warp a turn if it can use one; true if it got further than to poll again. */

@@ -73,19 +73,86 @@ static void say_thread(Block *block, const Warp *warp, int lane) {
     say(block, "\n");
 }
 
-_Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
+/* The innermost loop that the warp is in, as operations first .. last; false if it is in none. */
+static bool find_loop(const Warp *warp, int *first, int *last) {
+    const Kernel *kernel = warp->block->kernel;
+    bool found = false;
+    for (int i = warp->pc; i < kernel->ops; i++) {
+        const Op *op = &kernel->op[i];
+        const bool inside = op->run == run_branch && op->target <= warp->pc;
+        if (!inside || (found && op->target <= *first)) continue;
+        *first = op->target, *last = i;
+        found = true;
+    }
+    return found;
+}
+
+/* Whether the warp reads again and again what another block may write. */
+static bool polls_global(const Warp *warp) {
+    int first = 0, last = -1;
+    if (!find_loop(warp, &first, &last)) return false;
+    for (int i = first; i <= last; i++) {
+        const Op *op = &warp->block->kernel->op[i];
+        if (op->order && op->space != SPACE_SHARED) return true;
+    }
+    return false;
+}
+
+/* Blocks that talk to each other run one after another, so a block that waits for a later one
+ * waits in vain. */
+static void say_other_blocks(Block *block) {
+    const uint64_t before =
+        block->index[0] +
+        (uint64_t)block->grid[0] * (block->index[1] + (uint64_t)block->grid[1] * block->index[2]);
+    const uint64_t blocks = (uint64_t)block->grid[0] * block->grid[1] * block->grid[2];
+    if (blocks == 1 || (block->settings->order == 0 && before + 1 == blocks)) return;
+    say(block, "  does it wait for another block? Blocks run one after another here");
+    if (block->settings->order == 0)
+        say(block, ", and %llu of %llu come after this one",
+            (unsigned long long)(blocks - before - 1), (unsigned long long)blocks);
+    say(block,
+        ": a wait for a later one,\n  such as grid.sync(), never ends here. On a GPU it ends "
+        "if all blocks run at one time\n");
+}
+
+static void say_fault(Warp *warp, int lane, const char *format, va_list arguments) {
     Block *block = warp->block;
-    va_list arguments;
     block->report[0] = 0;
     say(block, "ptxsim: ");
-    va_start(arguments, format);
     say_list(block, format, arguments);
-    va_end(arguments);
     say(block, "\n");
     say_thread(block, warp, lane);
     if (warp->op) say_place(block, warp->op, "  ");
+}
+
+_Noreturn static void end_block(Warp *warp, int lane) {
+    Block *block = warp->block;
     if (block->record) observe_fault(block->record, warp, lane, NULL);
     longjmp(block->escape, 1);
+}
+
+_Noreturn void fault(Warp *warp, int lane, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say_fault(warp, lane, format, arguments);
+    va_end(arguments);
+    end_block(warp, lane);
+}
+
+__attribute__((format(printf, 2, 3))) static void say_endless(Warp *warp, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say_fault(warp, -1, format, arguments);
+    va_end(arguments);
+    if (polls_global(warp)) say_other_blocks(warp->block);
+}
+
+_Noreturn void fault_endless(Warp *warp) {
+    say_endless(warp,
+                "the warp has executed %llu instructions and goes on: an endless loop? "
+                "If it is none, SIM_BUDGET=... allows more",
+                (unsigned long long)warp->executed);
+    end_block(warp, -1);
 }
 
 static void say_side(Block *block, const char *which, const RaceSide *side) {
@@ -167,6 +234,11 @@ _Noreturn void fault_deadlock(Block *block) {
             say(block, "  warp %d, %s\n", first, text);
         else
             say(block, "  warps %d to %d, each %s\n", first, end - 1, text);
+    }
+    for (int i = 0; i < block->warps; i++) {
+        if (block->warp[i].state != WARP_POLLING || !polls_global(&block->warp[i])) continue;
+        say_other_blocks(block);
+        break;
     }
     if (block->record) observe_fault(block->record, NULL, -1, NULL);
     longjmp(block->escape, 1);
