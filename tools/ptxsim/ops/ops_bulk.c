@@ -91,7 +91,7 @@ static void issue_load(Warp *warp, const Bulk *bulk) {
     check_global(bulk, ACCESS_LOAD);
     if (bulk->bytes == 0) return; /* it is over, and adds nothing to the mbarrier */
     if (block->race &&
-        race_bulk_load(block->race, (unsigned)warp->index, bulk->mbarrier, bulk->shared,
+        race_bulk_load(block->race, (unsigned)warp->index, bulk->lane, bulk->mbarrier, bulk->shared,
                        bulk->bytes, (uint32_t)bulk->op->index, &report))
         fault_race(warp, &report);
     loads->bulk =
@@ -108,7 +108,7 @@ static void issue_store(Warp *warp, Bulk *bulk) {
     shared_require_written(warp, (int)bulk->lane, bulk->shared, bulk->bytes);
     check_global(bulk, ACCESS_STORE);
     if (block->race &&
-        race_async_read(block->race, (unsigned)warp->index, RACE_BULK, 1, &bulk->shared,
+        race_async_read(block->race, (unsigned)warp->index, bulk->lane, RACE_BULK, 1, &bulk->shared,
                         bulk->bytes, (uint32_t)bulk->op->index, &report))
         fault_race(warp, &report);
     if (!block->settings->late) bulk_move(bulk, false);

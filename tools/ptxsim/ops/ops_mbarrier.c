@@ -67,7 +67,7 @@ static void run_action(Warp *warp, const Op *op) {
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         const uint32_t count = op->r[2] >= 0 ? REG(u32, 2)[l] : 1;
         const bool writes = op->mode == ACTION_INIT || op->mode == ACTION_INVAL;
-        note_access(warp, op, (int)l, address, writes ? RACE_WRITE : RACE_READ);
+        note_access(warp, op, (int)l, address, writes ? RACE_WRITE : RACE_TEST);
         if (op->r[0] >= 0) REG(u64, 0)[l] = mbarrier_get(warp, (int)l, address);
         switch ((Action)op->mode) {
         case ACTION_INIT:
@@ -107,7 +107,7 @@ static void run_wait(Warp *warp, const Op *op) {
     EACH_ACTIVE({
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         warp->wait_address = address;
-        note_access(warp, op, (int)l, address, RACE_READ);
+        note_access(warp, op, (int)l, address, RACE_TEST);
         if (op->width == 4) warp->wait_parity = REG(u32, 2)[l] & 1;
         if (!test(warp, op, l, address)) continue;
         completed |= 1u << l;

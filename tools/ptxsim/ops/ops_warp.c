@@ -7,6 +7,7 @@
 
 /* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
+    if (warp->block->race) race_gather(warp->block->race, (unsigned)warp->index);
     uint32_t missing = members & warp->live & ~warp->mask;
     if (missing) missing &= simt_elsewhere(warp);
     if (missing)

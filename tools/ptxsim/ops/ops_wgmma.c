@@ -68,8 +68,8 @@ static void check_races(Warp *warp, const Op *op, const WgmmaTile *tile) {
     const unsigned chunks = wgmma_chunks(tile, address);
     for (unsigned i = 0; i < chunks; i++)
         shared_range(warp, -1, address[i], CHUNK_BYTES, "wgmma operand");
-    if (race_async_read(warp->block->race, (unsigned)warp->index, RACE_WGMMA, chunks, address,
-                        CHUNK_BYTES, (uint32_t)op->index, &report))
+    if (race_async_read(warp->block->race, (unsigned)warp->index, RACE_ALL_LANES, RACE_WGMMA,
+                        chunks, address, CHUNK_BYTES, (uint32_t)op->index, &report))
         fault_race(warp, &report);
 }
 

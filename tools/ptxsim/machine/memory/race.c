@@ -54,7 +54,7 @@ void race_begin_block(Race *race) {
         for (unsigned i = 0; i < MAX_WIDTH; i++) race->clock[warp][i] = past;
         memset(&race->clock[warp][actor(race, SECTION_LANES, 0)], 0,
                race->warps * sizeof race->clock[warp][0]);
-        race->met[warp] = past;
+        race->met[warp] = race->gathered[warp] = past;
         race->fence[warp].lanes = 0;
         for (unsigned q = 0; q < QUEUES; q++) {
             race->queue[q][warp].count = 0;
@@ -105,7 +105,7 @@ static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, uns
     now->mbarrier = 0;
     now->ordered_write = 0;
     /* reads look at records only if there are strong writes */
-    if (access != RACE_READ || race->records == RECORDS)
+    if ((access != RACE_READ && access != RACE_TEST) || race->records == RECORDS)
         memset(now->ordered_read, 0, sizeof now->ordered_read);
 }
 
@@ -126,24 +126,30 @@ static bool lanes_are_over(const Race *race, const Act *now, Epoch past) {
     return lane < RACE_ALL_LANES ? lanes >> lane & 1 : (lanes & (lanes - 1)) != 0;
 }
 
+/* Whether `past` is of another lane of the same warp, and nothing orders the two: the lanes have
+ * not met since, nor has one acquired what the other released. */
+static bool is_apart(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
+    const uint32_t *met = kind == TESTS ? race->gathered : race->met;
+    if (actor_of(past) != now->warp || clock_of(past) <= met[now->warp]) return false;
+    const bool other = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
+    return other && !lanes_are_over(race, now, past);
+}
+
 /* Whether `past` conflicts with a later access by `lane`. */
-static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past,
-                      bool past_writes) {
+static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past), known = now->known[who];
-    bool other_lane = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
-    if ((when > known && !lanes_are_over(race, now, past)) ||
-        (who == now->warp && when == known && other_lane))
-        return true;
-    if (now->async_proxy && past_writes && who < SECTION_VISIBLE * race->warps)
+    if (when > known && !lanes_are_over(race, now, past)) return true;
+    if (is_apart(race, now, lane, past, kind)) return true;
+    if (now->async_proxy && kind >= STRONG_WRITES && who < SECTION_VISIBLE * race->warps)
         return when > now->known[who + SECTION_VISIBLE * race->warps];
     return false;
 }
 
 /* Whether `past` precedes the access whatever the lanes are, so that the answer may be kept. */
-static bool is_over(const Act *now, Epoch past) {
+static bool is_over(const Race *race, const Act *now, Epoch past) {
     return clock_of(past) <= now->known[actor_of(past)] &&
-           !(actor_of(past) == now->warp && clock_of(past) == now->known[now->warp]);
+           !(actor_of(past) == now->warp && clock_of(past) > race->met[now->warp]);
 }
 
 static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {
@@ -164,23 +170,21 @@ static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {
 }
 
 /* Why two conflicting accesses are not ordered. */
-static RaceWhy explain(const Race *race, const Act *now, Epoch past) {
+static RaceWhy explain(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past);
-    if (when <= now->known[who] || lanes_are_over(race, now, past))
-        return who == now->warp && when == now->known[who] && !now->async_proxy
-                   ? RACE_WITHIN_WARP
-                   : RACE_NO_PROXY_FENCE;
+    if (is_apart(race, now, lane, past, kind)) return RACE_WITHIN_WARP;
+    if (when <= now->known[who] || lanes_are_over(race, now, past)) return RACE_NO_PROXY_FENCE;
     if (who < race->warps) return RACE_UNORDERED;
     if (who >= mbarrier_actor(race, 0)) return RACE_NOT_WAITED;
     return when > race->clock[who % race->warps][who] ? RACE_NOT_WAITED : RACE_UNORDERED;
 }
 
 static bool found(const Race *race, const Act *now, unsigned lane, uint32_t cell, Epoch past,
-                  bool past_writes, RaceReport *report) {
-    report->why = explain(race, now, past);
+                  unsigned kind, RaceReport *report) {
+    report->why = explain(race, now, lane, past, kind);
     report->address = race->base + (cell << race->shift);
-    report->earlier = earlier_side(race, past, past_writes);
+    report->earlier = earlier_side(race, past, kind >= STRONG_WRITES);
     report->later = (RaceSide){
         .actor = now->kind,
         .warp = now->warp,
@@ -202,12 +206,12 @@ static bool check_records(const Race *race, Act *now, unsigned first, unsigned l
             const bool both = kind >= STRONG_READS && now->strong;
             if (moment_of(past) == now->ordered_read[warp]) continue;
             if (both && race->strong[past & RACE_MAX_SOURCE] == now->strong) continue;
-            if (conflicts(race, now, lane, past, kind == STRONG_WRITES)) {
-                found(race, now, lane, cell, past, kind == STRONG_WRITES, report);
+            if (conflicts(race, now, lane, past, kind)) {
+                found(race, now, lane, cell, past, kind, report);
                 if (both) report->why = RACE_SIZES;
                 return true;
             }
-            if (is_over(now, past)) now->ordered_read[warp] = moment_of(past);
+            if (is_over(race, now, past)) now->ordered_read[warp] = moment_of(past);
         }
     return false;
 }
@@ -216,9 +220,9 @@ static bool check_records(const Race *race, Act *now, unsigned first, unsigned l
 static bool check_write(const Race *race, Act *now, unsigned lane, uint32_t cell,
                         RaceReport *report) {
     Epoch past = race->write[cell];
-    if (conflicts(race, now, lane, past, true))
-        return found(race, now, lane, cell, past, true, report);
-    if (is_over(now, past)) now->ordered_write = moment_of(past);
+    if (conflicts(race, now, lane, past, WEAK_WRITES))
+        return found(race, now, lane, cell, past, WEAK_WRITES, report);
+    if (is_over(race, now, past)) now->ordered_write = moment_of(past);
     return false;
 }
 
@@ -231,10 +235,12 @@ static inline Cells cells_of(const Race *race, uint32_t address, uint32_t bytes)
     return (Cells){first, bytes ? ((offset + bytes - 1) >> race->shift) + 1 : first};
 }
 
-/* The epoch of an access by `lane` where the cell held `past`: lanes that share a moment become
- * RACE_ALL_LANES. */
-static inline Epoch stamp(const Act *now, unsigned lane, Epoch past) {
-    bool shared = moment_of(past) == moment_of(now->stamp) && lane_of(past) != lane;
+/* The epoch of an access by `lane` where the cell held `past`: lanes that share a moment, or that
+ * nothing orders, become RACE_ALL_LANES. */
+static inline Epoch stamp(const Race *race, const Act *now, unsigned lane, Epoch past,
+                          unsigned kind) {
+    bool same = moment_of(past) == moment_of(now->stamp);
+    bool shared = same ? lane_of(past) != lane : is_apart(race, now, lane, past, kind);
     return now->stamp | (Epoch)(shared ? RACE_ALL_LANES : lane) << LANE_SHIFT;
 }
 
@@ -249,7 +255,7 @@ static inline bool read_cells(Race *race, Act *now, unsigned kind, unsigned lane
             if (check_write(race, now, lane, cell, report)) return true;
         if (race->records == RECORDS)
             if (check_records(race, now, STRONG_WRITES, lane, cell, report)) return true;
-        reads[cell] = stamp(now, lane, reads[cell]);
+        reads[cell] = stamp(race, now, lane, reads[cell], kind);
         readers[cell] |= bit;
     }
     return false;
@@ -272,10 +278,10 @@ static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells 
     Epoch *writes = race->read[STRONG_WRITES][now->warp];
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         if (now->strong) {
-            writes[cell] = stamp(now, lane, writes[cell]);
+            writes[cell] = stamp(race, now, lane, writes[cell], STRONG_WRITES);
             race->readers[STRONG_WRITES][cell] |= 1u << now->warp;
         } else {
-            race->write[cell] = stamp(now, lane, race->write[cell]);
+            race->write[cell] = stamp(race, now, lane, race->write[cell], WEAK_WRITES);
             for (unsigned kind = 0; kind < race->records; kind++) race->readers[kind][cell] = 0;
         }
     }
@@ -293,7 +299,7 @@ static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t addre
         unsigned lane = (unsigned)__builtin_ctz(mask);
         for (mask &= mask - 1; mask && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
             lane = RACE_ALL_LANES;
-        const unsigned kind = now->strong ? STRONG_READS : READS;
+        const unsigned kind = now->strong ? STRONG_READS : now->access == RACE_TEST ? TESTS : READS;
         if (read_cells(race, now, kind, lane, cells_of(race, wanted, bytes), report)) return true;
     }
     return false;
@@ -307,16 +313,16 @@ static bool is_row(const Race *race, uint32_t mask, const uint32_t address[LANES
     return !uneven && mask == 0xffffffff && bytes == 1u << race->shift;
 }
 
-/* Reads of a row that no write of another moment than `ordered` precedes; false if there is one. */
+/* Reads of a row that no write of another moment than `ordered` precedes; false if there is one.
+ * `met` is when the lanes last met. */
 static bool read_row(const Epoch *restrict write, Epoch *restrict reads, uint32_t *restrict readers,
-                     uint64_t ordered, Epoch mine, uint32_t bit) {
+                     uint64_t ordered, Epoch mine, uint32_t met, uint32_t bit) {
     uint64_t other = 0;
     for (unsigned l = 0; l < LANES; l++) other |= moment_of(write[l]) ^ ordered;
     if (other) return false;
     for (unsigned l = 0; l < LANES; l++) {
         Epoch lane = (Epoch)l << LANE_SHIFT, all = (Epoch)RACE_ALL_LANES << LANE_SHIFT;
-        bool shared =
-            moment_of(reads[l]) == moment_of(mine) && (reads[l] & (Epoch)63 << LANE_SHIFT) != lane;
+        bool shared = clock_of(reads[l]) > met && (reads[l] & (Epoch)63 << LANE_SHIFT) != lane;
         reads[l] = mine | (shared ? all : lane);
     }
     for (unsigned l = 0; l < LANES; l++) readers[l] |= bit;
@@ -325,13 +331,16 @@ static bool read_row(const Epoch *restrict write, Epoch *restrict reads, uint32_
 
 static bool read_request(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
                          unsigned bytes, RaceReport *report) {
-    if (race->records == RECORDS || !is_row(race, mask, address, bytes))
+    const uint32_t met = race->met[now->warp];
+    const bool acquired = now->known[actor(race, SECTION_SOME, now->warp)] > met;
+    if (race->records == RECORDS || acquired || now->access == RACE_TEST ||
+        !is_row(race, mask, address, bytes))
         return read_lanes(race, now, mask, address, bytes, report);
     uint32_t cell = cells_of(race, address[0], bytes).first;
     if (check_write(race, now, 0, cell, report)) return true;
     bool done =
         read_row(race->write + cell, race->read[READS][now->warp] + cell,
-                 race->readers[READS] + cell, now->ordered_write, now->stamp, 1u << now->warp);
+                 race->readers[READS] + cell, now->ordered_write, now->stamp, met, 1u << now->warp);
     return !done && read_lanes(race, now, mask, address, bytes, report);
 }
 
@@ -352,9 +361,10 @@ static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t ad
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
                  const uint32_t address[32], unsigned bytes, uint32_t source, RaceReport *report) {
     unsigned who = actor(race, SECTION_WARP, warp);
-    const bool reads = access == RACE_READ || access == RACE_STRONG_READ;
+    const bool reads = access == RACE_READ || access == RACE_TEST || access == RACE_STRONG_READ;
     Act now;
     begin(&now, race, warp, RACE_ACTOR_WARP, who, race->clock[warp][who], access, source);
+    race->tested[warp] |= access == RACE_TEST;
     if (access >= RACE_ATOMIC) become_strong(race, &now, bytes, source);
     if (reads) return read_request(race, &now, mask, address, bytes, report);
     if (race->locations && !now.strong) race_forget(race, mask, address);
@@ -369,7 +379,10 @@ bool race_copy(Race *race, unsigned warp, uint32_t mask, const uint32_t address[
     return write_request(race, &now, mask, address, bytes, report);
 }
 
-bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
+/* Only a lane that issues alone is told from others. */
+static unsigned issuer(unsigned lane) { return lane == RACE_ALL_LANES ? NO_LANE : lane; }
+
+bool race_async_read(Race *race, unsigned warp, unsigned lane, RaceQueue queue, unsigned count,
                      const uint32_t address[], unsigned bytes, uint32_t source,
                      RaceReport *report) {
     unsigned kind = queue == RACE_BULK ? BULK_STORES : WGMMA_READS;
@@ -378,13 +391,13 @@ bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
           actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ,
           source);
     for (unsigned i = 0; i < count; i++)
-        if (read_cells(race, &now, kind, NO_LANE, cells_of(race, address[i], bytes), report))
+        if (read_cells(race, &now, kind, issuer(lane), cells_of(race, address[i], bytes), report))
             return true;
     return false;
 }
 
-bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier_address, uint32_t address,
-                    uint32_t bytes, uint32_t source, RaceReport *report) {
+bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier_address,
+                    uint32_t address, uint32_t bytes, uint32_t source, RaceReport *report) {
     MbarrierClocks *clocks = race_mbarrier(race, mbarrier_address);
     if (!clocks) return false;
     Act now;
@@ -392,9 +405,9 @@ bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier_address, uint32
           RACE_WRITE, source);
     now.mbarrier = mbarrier_address;
     const Cells cells = cells_of(race, address, bytes);
-    if (check_write(race, &now, NO_LANE, cells_of(race, mbarrier_address, 1).first, report))
+    if (check_write(race, &now, issuer(lane), cells_of(race, mbarrier_address, 1).first, report))
         return true; /* the copy arrives there: it must see the mbarrier as it was initialised */
-    if (check_cells(race, &now, NO_LANE, cells, report)) return true;
+    if (check_cells(race, &now, issuer(lane), cells, report)) return true;
     write_cells(race, &now, NO_LANE, cells);
     return false;
 }

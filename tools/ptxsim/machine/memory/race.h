@@ -49,6 +49,7 @@ enum {
 
 typedef enum RaceAccess {
     RACE_READ,
+    RACE_TEST, /* a read by an instruction that uses an mbarrier */
     RACE_WRITE,
     RACE_ATOMIC, /* this and those that follow are strong */
     RACE_STRONG_READ,
@@ -122,15 +123,15 @@ bool race_copy(Race *race, unsigned warp, uint32_t mask, const uint32_t address[
                uint32_t source, RaceReport *report);
 
 /* An asynchronous read of `count` ranges of `bytes` (16 for the chunks of a wgmma operand), by
- * queue RACE_BULK or RACE_WGMMA. */
-bool race_async_read(Race *race, unsigned warp, RaceQueue queue, unsigned count,
+ * queue RACE_BULK or RACE_WGMMA, issued by `lane` (RACE_ALL_LANES: by all of them). */
+bool race_async_read(Race *race, unsigned warp, unsigned lane, RaceQueue queue, unsigned count,
                      const uint32_t address[], unsigned bytes, uint32_t source, RaceReport *report);
 
-/* A bulk load issued by `warp` that writes one range and completes on the mbarrier at address
- * `mbarrier` in the phase now in progress. The mbarrier's initialisation, an ordinary write, must
- * be visible to it, too. */
-bool race_bulk_load(Race *race, unsigned warp, uint32_t mbarrier, uint32_t address, uint32_t bytes,
-                    uint32_t source, RaceReport *report);
+/* A bulk load issued by a lane of `warp` that writes one range and completes on the mbarrier at
+ * address `mbarrier` in the phase now in progress. The mbarrier's initialisation, an ordinary
+ * write, must be visible to it, too. */
+bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier, uint32_t address,
+                    uint32_t bytes, uint32_t source, RaceReport *report);
 
 /* Closes the open group of a queue (commit_group), and waits until at most `keep` closed groups are
  * outstanding (wait_group keep). RACE_WAIT_ALL waits for uncommitted ones too (wait_all). */
@@ -140,6 +141,10 @@ void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep);
 
 /* __syncwarp. */
 void race_warp_sync(Race *race, unsigned warp);
+
+/* The lanes have come to a shuffle, vote or other .sync instruction. It orders no memory, but a
+ * test of an mbarrier before it is over: its result was there. */
+void race_gather(Race *race, unsigned warp);
 
 /* bar.sync, bar.arrive, bar.red: `warp` arrives at barrier `id`. Once the last participant has
  * arrived, the executor calls race_barrier_release with the warps that were waiting at it. */

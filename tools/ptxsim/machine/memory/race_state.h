@@ -50,7 +50,16 @@ enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 33 };
 enum { NO_LANE = 63 }; /* the whole warp acts, or one lane that need not be told from others */
 
 /* What a cell remembers of each warp, beside the last weak write of all. */
-enum { READS, BULK_STORES, WGMMA_READS, STRONG_READS, STRONG_WRITES, RECORDS };
+enum {
+    READS,
+    BULK_STORES,
+    WGMMA_READS,
+    TESTS, /* and arrivals, of an mbarrier */
+    STRONG_READS,
+    STRONG_WRITES,
+    RECORDS,
+    WEAK_WRITES = RECORDS
+};
 
 /* ---- Strong writes ---------------------------------------------------------------------------
  *
@@ -82,6 +91,8 @@ struct Race {
     Epoch *read[RECORDS][RACE_MAX_WARPS];      /* [cells] */
     uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH]; /* what each warp knows */
     uint32_t met[RACE_MAX_WARPS];              /* its clock when its lanes were last ordered */
+    uint32_t gathered[RACE_MAX_WARPS];         /* or at least all came to one instruction */
+    bool tested[RACE_MAX_WARPS];               /* it has used an mbarrier since */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
@@ -122,15 +133,15 @@ static inline void join(const Race *race, uint32_t *into, const uint32_t *from) 
     for (unsigned i = rest; i < n; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
 }
 
-/* After a warp has published its clock, what it does next must carry a later one. Lanes of a warp
- * conflict within one clock only, so this also orders them. */
+/* After a warp has published its clock, what it does next must carry a later one. */
 static inline void tick(Race *race, unsigned warp) {
     race->clock[warp][actor(race, SECTION_WARP, warp)] = next_clock(race);
 }
 
 /* All lanes of a warp have met: what they did so far is ordered for all of them. */
 static inline void meet(Race *race, unsigned warp) {
-    race->met[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
+    race->tested[warp] = false;
+    race->met[warp] = race->gathered[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     tick(race, warp);
 }
 

@@ -22,6 +22,13 @@ void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep) {
     if (over > *known) *known = over;
 }
 
+void race_gather(Race *race, unsigned warp) {
+    if (!race->tested[warp]) return;
+    race->tested[warp] = false;
+    race->gathered[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
+    tick(race, warp);
+}
+
 void race_warp_sync(Race *race, unsigned warp) { meet(race, warp); }
 
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp) {

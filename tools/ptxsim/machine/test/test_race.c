@@ -274,32 +274,33 @@ static void test_copies(void) {
 static void test_mbarriers(void) {
     uint32_t full = BASE + 4096, empty = BASE + 4104;
     race_begin_block(race);
-    ok(!race_bulk_load(race, 0, full, BASE, 1024, 1, &report), "a bulk load");
+    ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report), "a bulk load");
     race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, false);
     ok(reads(1, 0, 2) && reported(RACE_NOT_WAITED, 1, 2), "reading it without a wait races");
     ok(report.earlier.actor == RACE_ACTOR_BULK_LOAD && report.earlier.mbarrier == full,
        "and the report names the mbarrier");
 
     race_begin_block(race);
-    race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
-    race_bulk_load(race, 0, empty, BASE + 1024, 1024, 2, &report);
+    race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
+    race_bulk_load(race, 0, RACE_ALL_LANES, empty, BASE + 1024, 1024, 2, &report);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 1);
     ok(!reads(1, 0, 3), "after the wait it is clean");
     ok(reads(1, 1024, 4), "a wait on one mbarrier says nothing about another");
     race_mbarrier_acquire(race, full, 0);
-    ok(race_bulk_load(race, 0, full, BASE, 1024, 5, &report) && reported(RACE_UNORDERED, 3, 5),
+    ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 5, &report) &&
+           reported(RACE_UNORDERED, 3, 5),
        "the next load over data still being read");
 
     race_begin_block(race);
-    race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
+    race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 1);
     reads(1, 0, 2);
     race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, empty);
     race_mbarrier_acquire(race, empty, 0);
-    ok(!race_bulk_load(race, 0, full, BASE, 1024, 3, &report),
+    ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 3, &report),
        "after the consumer's release it is clean");
     ok(reads(1, 128, 4), "the second phase needs its own wait");
     race_mbarrier_complete(race, full);
@@ -376,30 +377,31 @@ static void test_proxy_fences(void) {
     race_begin_block(race);
     writes(0, 0, 1);
     barrier(0, 15);
-    ok(race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
+    ok(race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
            reported(RACE_NO_PROXY_FENCE, 1, 2),
        "wgmma reads ordinary writes: a barrier is not enough");
     race_begin_block(race);
     writes(0, 0, 1);
     race_proxy_fence(race, 0);
     barrier(0, 15);
-    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
+    ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "a fence before the barrier");
     race_begin_block(race);
     writes(0, 0, 1);
     barrier(0, 15);
     race_proxy_fence(race, 1);
-    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report), "or one after it");
+    ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
+       "or one after it");
     race_begin_block(race);
     race_proxy_fence(race, 0);
     writes(0, 0, 1);
     barrier(0, 15);
-    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report),
+    ok(race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report),
        "a fence before the write is none");
     race_begin_block(race);
     writes(0, 0, 1);
     race_proxy_fence(race, 0);
-    ok(race_async_read(race, 1, RACE_BULK, 1, chunk, 16, 2, &report) &&
+    ok(race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report) &&
            reported(RACE_UNORDERED, 1, 2),
        "a fence is no barrier");
 }
@@ -407,40 +409,42 @@ static void test_proxy_fences(void) {
 /* A tile goes from a bulk load to a wgmma and back. */
 static void test_tile_release(void) {
     race_begin_block(race);
-    race_bulk_load(race, 0, full, BASE, 1024, 1, &report);
+    race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 1);
-    ok(!race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report),
+    ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "TMA to wgmma needs no fence");
     race_mbarrier_arrive(race, full + 8, 1, RACE_ALL_LANES,
                          false); /* released before the wgmma is over */
     race_mbarrier_complete(race, full + 8);
     race_mbarrier_acquire(race, full + 8, 0);
-    ok(race_bulk_load(race, 0, full, BASE, 1024, 3, &report) && reported(RACE_NOT_WAITED, 2, 3),
+    ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 3, &report) &&
+           reported(RACE_NOT_WAITED, 2, 3),
        "releasing a tile before wgmma.wait_group");
     ok(report.earlier.actor == RACE_ACTOR_WGMMA && report.later.actor == RACE_ACTOR_BULK_LOAD,
        "is named");
 
     race_begin_block(race);
-    race_async_read(race, 1, RACE_WGMMA, 2, chunk, 16, 2, &report);
+    race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report);
     race_commit(race, 1, RACE_WGMMA);
     race_wait(race, 1, RACE_WGMMA, 0);
     race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 0);
-    ok(!race_bulk_load(race, 0, full + 8, BASE, 1024, 3, &report), "releasing it after");
+    ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full + 8, BASE, 1024, 3, &report),
+       "releasing it after");
 }
 
 static void test_bulk_stores(void) {
     race_begin_block(race);
     writes(0, 0, 1);
     race_proxy_fence(race, 0);
-    race_async_read(race, 0, RACE_BULK, 1, chunk, 16, 2, &report);
+    race_async_read(race, 0, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report);
     race_commit(race, 0, RACE_BULK);
     ok(writes(0, 0, 3) && reported(RACE_NOT_WAITED, 2, 3),
        "overwriting a tile that a bulk store still reads");
     race_begin_block(race);
-    race_async_read(race, 0, RACE_BULK, 1, chunk, 16, 2, &report);
+    race_async_read(race, 0, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report);
     race_commit(race, 0, RACE_BULK);
     race_wait(race, 0, RACE_BULK, 0);
     ok(!writes(0, 0, 3), "after its wait it is free");
@@ -449,23 +453,27 @@ static void test_bulk_stores(void) {
 static void test_writes_before_async(void) {
     race_begin_block(race);
     writes(0, 0, 1);
-    ok(race_bulk_load(race, 0, full, BASE, 64, 2, &report) && reported(RACE_NO_PROXY_FENCE, 1, 2),
+    ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report) &&
+           reported(RACE_NO_PROXY_FENCE, 1, 2),
        "a bulk load over ordinary writes needs a fence");
     race_begin_block(race);
     writes(0, full - BASE, 1); /* mbarrier.init */
-    ok(race_bulk_load(race, 0, full, BASE, 64, 2, &report) && reported(RACE_NO_PROXY_FENCE, 1, 2),
+    ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report) &&
+           reported(RACE_NO_PROXY_FENCE, 1, 2),
        "a bulk load must see its mbarrier initialised");
     race_proxy_fence(race, 0);
-    ok(!race_bulk_load(race, 0, full, BASE, 64, 2, &report), "after a fence it does");
+    ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report),
+       "after a fence it does");
     race_begin_block(race);
     copies(0, 0, 1);
     race_commit(race, 0, RACE_COPY);
     race_wait(race, 0, RACE_COPY, 0);
-    ok(race_async_read(race, 0, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
+    ok(race_async_read(race, 0, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
            reported(RACE_NO_PROXY_FENCE, 1, 2),
        "cp.async writes are ordinary: wgmma needs a fence after the wait");
     race_proxy_fence(race, 0);
-    ok(!race_async_read(race, 0, RACE_WGMMA, 2, chunk, 16, 2, &report), "with it, it is clean");
+    ok(!race_async_read(race, 0, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
+       "with it, it is clean");
 }
 
 static void test_words(void) {
@@ -492,7 +500,8 @@ static void test_many_blocks(void) {
         race_begin_block(race);
         wrong += writes((unsigned)i % WARPS, 0, 1);
         wrong += copies((unsigned)(i + 1) % WARPS, 1024, 2);
-        wrong += race_bulk_load(race, 0, BASE + 4096, BASE + 2048, 1024, 3, &report);
+        wrong +=
+            race_bulk_load(race, 0, RACE_ALL_LANES, BASE + 4096, BASE + 2048, 1024, 3, &report);
         wrong += !reads((unsigned)(i + 1) % WARPS, 0, 4);
     }
     ok(wrong == 0, "300 blocks with one race each (%d wrong)", wrong);

@@ -136,9 +136,11 @@ static void test_not_lanes(void) {
         for (int i = 0; i < 64; i++) {
             race_begin_block(race);
             if (what == 0) copies(1, at, 1);
-            if (what == 1) race_async_read(race, 1, RACE_BULK, 1, &at, 16, 1, &report);
-            if (what == 2) race_async_read(race, 1, RACE_WGMMA, 1, &at, 16, 1, &report);
-            if (what == 3) race_bulk_load(race, 1, other_bar, at, 16, 1, &report);
+            if (what == 1)
+                race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, &at, 16, 1, &report);
+            if (what == 2)
+                race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 1, &at, 16, 1, &report);
+            if (what == 3) race_bulk_load(race, 1, RACE_ALL_LANES, other_bar, at, 16, 1, &report);
             for (unsigned lane = 0; lane < 32; lane++)
                 race_mbarrier_arrive(race, bar, 1, lane, false);
             race_mbarrier_complete(race, bar);
@@ -187,7 +189,7 @@ static void test_overflow(void) {
         wrong += !one(1 - i % 2, RACE_READ, 3, BASE, 4, 1);
         wrong += one(i % 2, RACE_READ, 3, BASE + 4, 4, 1);
         wrong += !one(1 - i % 2, RACE_WRITE, 3, BASE + 4, 4, 1);
-        wrong += race_async_read(race, 1, RACE_BULK, 1, &at, 16, 1, &report);
+        wrong += race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, &at, 16, 1, &report);
         race_commit(race, 1, RACE_BULK);
         race_wait(race, 1, RACE_BULK, 1);
         wrong += !one(1, RACE_WRITE, 0, at, 4, 1);
@@ -268,24 +270,24 @@ static void test_sides(void) {
            is_side(&report.later, RACE_ACTOR_COPY, RACE_WRITE, 2, 5, 0, 24),
        "a read and a copy");
     race_begin_block(race);
-    race_async_read(race, 3, RACE_BULK, 1, &at, 16, 25, &report);
+    race_async_read(race, 3, RACE_ALL_LANES, RACE_BULK, 1, &at, 16, 25, &report);
     ok(one(3, RACE_WRITE, 6, at + 12, 4, 26) && report.why == RACE_NOT_WAITED &&
            report.address == at + 12 &&
            is_side(&report.earlier, RACE_ACTOR_BULK, RACE_READ, 3, NONE, 0, 25),
        "a bulk store and a write");
     race_begin_block(race);
-    race_async_read(race, 2, RACE_WGMMA, 1, &at, 16, 27, &report);
+    race_async_read(race, 2, RACE_ALL_LANES, RACE_WGMMA, 1, &at, 16, 27, &report);
     ok(one(0, RACE_WRITE, 6, at, 4, 28) && report.why == RACE_NOT_WAITED &&
            is_side(&report.earlier, RACE_ACTOR_WGMMA, RACE_READ, 2, NONE, 0, 27),
        "a wgmma and a write");
     race_begin_block(race);
     one(1, RACE_WRITE, 4, at, 4, 29);
-    ok(race_async_read(race, 2, RACE_WGMMA, 1, &at, 16, 30, &report) &&
+    ok(race_async_read(race, 2, RACE_ALL_LANES, RACE_WGMMA, 1, &at, 16, 30, &report) &&
            is_side(&report.later, RACE_ACTOR_WGMMA, RACE_READ, 2, RACE_ALL_LANES, 0, 30),
        "a write and a wgmma");
     race_begin_block(race);
     race_mbarrier_arrive(race, other_bar, 0, 0, false);
-    race_bulk_load(race, 2, bar, at, 64, 31, &report);
+    race_bulk_load(race, 2, RACE_ALL_LANES, bar, at, 64, 31, &report);
     ok(one(0, RACE_READ, 1, at + 60, 4, 32) && report.why == RACE_NOT_WAITED &&
            is_side(&report.earlier, RACE_ACTOR_BULK_LOAD, RACE_WRITE, 0, NONE, bar, 31),
        "a bulk load and a read");
@@ -293,7 +295,8 @@ static void test_sides(void) {
        "not beside it");
     race_begin_block(race);
     one(1, RACE_READ, 4, at, 4, 33);
-    ok(race_bulk_load(race, 3, other_bar, at, 64, 34, &report) && report.why == RACE_UNORDERED &&
+    ok(race_bulk_load(race, 3, RACE_ALL_LANES, other_bar, at, 64, 34, &report) &&
+           report.why == RACE_UNORDERED &&
            is_side(&report.later, RACE_ACTOR_BULK_LOAD, RACE_WRITE, 3, RACE_ALL_LANES, other_bar,
                    34),
        "a read and a bulk load");

@@ -45,6 +45,21 @@ static const Program barriers[] = {
     {WRITE "bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ", true},
     {WRITE "bar.sync 0; @third ld.shared.u32 d0, [room]; ", true},
     {WRITE "vote.sync.ballot.b32 d1, first, -1; @third ld.shared.u32 d0, [room]; ", false},
+    /* what a lane publishes does not order the others of its warp */
+    {WRITE "membar.cta; @third ld.shared.u32 d0, [room]; ", false},
+    {WRITE "fence.proxy.async; @third ld.shared.u32 d0, [room]; ", false},
+    {"@first ld.shared.u32 d0, [room]; membar.cta; @third ld.shared.u32 d0, [room]; "
+     "@third st.shared.u32 [room], z; ",
+     false},
+    {"@third ld.shared.u32 d0, [room]; membar.cta; @third ld.shared.u32 d0, [room]; "
+     "@third st.shared.u32 [room], z; ",
+     true},
+    {WRITE "@first st.release.cta.shared.u32 [room+4], z; "
+           "@third ld.acquire.cta.shared.u32 d1, [room+4]; @third ld.shared.u32 d0, [room]; ",
+     true},
+    {WRITE "@first st.relaxed.cta.shared.u32 [room+4], z; membar.cta; "
+           "@third ld.acquire.cta.shared.u32 d1, [room+4]; @third ld.shared.u32 d0, [room]; ",
+     false},
     /* who reads first; both read; both add */
     {"@second ld.shared.u32 d0, [room+4]; " WRITE "@first st.shared.u32 [room+4], z; ", false},
     {WRITE "bar.sync 0; @first ld.shared.u32 d0, [room]; " READ, true},
@@ -206,6 +221,17 @@ static const Program copies[] = {
      false},
     {INIT WRITE "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT READ "END:",
      true},
+    {INIT WRITE "@!upper mbarrier.arrive.shared.b64 x, [bar]; @third ld.shared.u32 d0, [room]; ",
+     false},
+    {INIT "@upper bra END; mbarrier.arrive.shared.b64 x, [bar]; " WAIT
+          "@third mbarrier.inval.shared.b64 [bar]; END:",
+     false},
+    {INIT "@upper bra END; mbarrier.arrive.shared.b64 x, [bar]; " WAIT
+          "vote.sync.ballot.b32 d1, first, -1; @third mbarrier.inval.shared.b64 [bar]; END:",
+     true},
+    {INIT WRITE "@upper bra END; mbarrier.arrive.shared.b64 x, [bar]; " WAIT
+                "@third ld.shared.u32 d0, [room]; END:",
+     true},
     {INIT WRITE "@!upper mbarrier.arrive_drop.shared.b64 x, [bar]; @!upper bra END; " WAIT READ
                 "END:",
      true},
@@ -224,6 +250,14 @@ static const Program copies[] = {
     "@first mbarrier.arrive.expect_tx.shared.b64 x, [bar], 16; "                        \
     "@first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], " \
     "[p], 16, [bar]; "
+
+#define STORE_OF_THIRD                                                     \
+    "@third cp.async.bulk.global.shared::cta.bulk_group [p], [room], 16; " \
+    "@third cp.async.bulk.commit_group; @third cp.async.bulk.wait_group.read 0; "
+#define LOAD_OF_THIRD                                                                   \
+    "@third mbarrier.arrive.expect_tx.shared.b64 x, [bar], 16; "                        \
+    "@third cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], " \
+    "[p], 16, [bar]; @upper bra END; " WAIT "END: "
 
 static const Program bulk_copies[] = {
     {FILL FENCE STORE STORED, true},
@@ -246,6 +280,10 @@ static const Program bulk_copies[] = {
                       "@first cp.async.bulk.wait_group.read 1; " WRITE,
      true},
     {FILL FENCE STORE OWN STORED, true},
+    {FILL FENCE STORE_OF_THIRD, false},
+    {FILL FENCE "bar.warp.sync -1; " STORE_OF_THIRD, true},
+    {BEGIN LOAD_OF_THIRD, false},
+    {BEGIN "bar.warp.sync -1; " LOAD_OF_THIRD, true},
     {"@second st.shared.v4.u32 [room], {z, z, z, z}; " FENCE STORE STORED, false},
     {"@second st.shared.v4.u32 [room], {z, z, z, z}; " FENCE "bar.sync 0; " STORE STORED, true},
     {"@second st.shared.v4.u32 [room], {z, z, z, z}; bar.sync 0; " FENCE STORE STORED, true},
