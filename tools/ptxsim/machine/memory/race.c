@@ -54,7 +54,7 @@ void race_begin_block(Race *race) {
         for (unsigned i = 0; i < MAX_WIDTH; i++) race->clock[warp][i] = past;
         memset(&race->clock[warp][actor(race, SECTION_LANES, 0)], 0,
                race->warps * sizeof race->clock[warp][0]);
-        race->met[warp] = race->gathered[warp] = past;
+        race->met[warp] = race->gathered[warp] = race->landed[warp] = past;
         race->fence[warp].lanes = 0;
         for (unsigned q = 0; q < QUEUES; q++) {
             race->queue[q][warp].count = 0;
@@ -126,11 +126,17 @@ static bool lanes_are_over(const Race *race, const Act *now, Epoch past) {
     return lane < RACE_ALL_LANES ? lanes >> lane & 1 : (lanes & (lanes - 1)) != 0;
 }
 
+/* The clock up to which all lanes of the warp know what `who` did, if that is the warp itself, or
+ * its copies: a lane's wait is for its own. Of others they all know the same. */
+static uint32_t common(const Race *race, const Act *now, unsigned who, unsigned kind) {
+    if (who == now->warp) return (kind == TESTS ? race->gathered : race->met)[now->warp];
+    return who == actor(race, SECTION_COPY, now->warp) ? race->landed[now->warp] : UINT32_MAX;
+}
+
 /* Whether `past` is of another lane of the same warp, and nothing orders the two: the lanes have
  * not met since, nor has one acquired what the other released. */
 static bool is_apart(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
-    const uint32_t *met = kind == TESTS ? race->gathered : race->met;
-    if (actor_of(past) != now->warp || clock_of(past) <= met[now->warp]) return false;
+    if (clock_of(past) <= common(race, now, actor_of(past), kind)) return false;
     const bool other = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
     return other && !lanes_are_over(race, now, past);
 }
@@ -148,8 +154,8 @@ static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch pas
 
 /* Whether `past` precedes the access whatever the lanes are, so that the answer may be kept. */
 static bool is_over(const Race *race, const Act *now, Epoch past) {
-    return clock_of(past) <= now->known[actor_of(past)] &&
-           !(actor_of(past) == now->warp && clock_of(past) > race->met[now->warp]);
+    const unsigned who = actor_of(past);
+    return clock_of(past) <= now->known[who] && clock_of(past) <= common(race, now, who, READS);
 }
 
 static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {

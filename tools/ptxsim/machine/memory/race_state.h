@@ -93,6 +93,7 @@ struct Race {
     uint32_t met[RACE_MAX_WARPS];              /* its clock when its lanes were last ordered */
     uint32_t gathered[RACE_MAX_WARPS];         /* or at least all came to one instruction */
     bool tested[RACE_MAX_WARPS];               /* it has used an mbarrier since */
+    uint32_t landed[RACE_MAX_WARPS];           /* clock of its cp.async that all lanes know */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
@@ -141,8 +142,16 @@ static inline void tick(Race *race, unsigned warp) {
 /* All lanes of a warp have met: what they did so far is ordered for all of them. */
 static inline void meet(Race *race, unsigned warp) {
     race->tested[warp] = false;
+    race->landed[warp] = race->clock[warp][actor(race, SECTION_COPY, warp)];
     race->met[warp] = race->gathered[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     tick(race, warp);
+}
+
+/* The warp comes to know what somebody has released. */
+static inline void acquire(Race *race, unsigned warp, const uint32_t *released) {
+    const uint32_t copies = released[actor(race, SECTION_COPY, warp)];
+    if (race->landed[warp] < copies) race->landed[warp] = copies;
+    join(race, race->clock[warp], released);
 }
 
 /* The clocks of the mbarrier at `address`, made on first use; NULL if there are too many. */

@@ -92,7 +92,7 @@ bool race_mbarrier_complete(Race *race, uint32_t address) {
 bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    join(race, race->clock[warp], clocks->completed);
+    acquire(race, warp, clocks->completed);
     return true;
 }
 
@@ -116,7 +116,7 @@ void race_strong_read(Race *race, unsigned warp, uint64_t address, unsigned orde
     const Location *at = race->locations ? find_location(race, address) : NULL;
     if (!at || (!at->owner && !is_shared_place(race, at))) return;
     join(race, race->seen[warp], at->clock);
-    if (order & RACE_ACQUIRES) join(race, race->clock[warp], at->clock);
+    if (order & RACE_ACQUIRES) acquire(race, warp, at->clock);
 }
 
 void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
@@ -152,7 +152,7 @@ void race_forget(Race *race, uint32_t mask, const uint32_t address[32]) {
 /* Lanes that come to a fence one after another are taken for such that come at once. */
 void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order) {
     Fence *fence = &race->fence[warp];
-    if (order & RACE_ACQUIRES) join(race, race->clock[warp], race->seen[warp]);
+    if (order & RACE_ACQUIRES) acquire(race, warp, race->seen[warp]);
     if (!(order & RACE_RELEASES)) return;
     memcpy(fence->clock, race->clock[warp], sizeof fence->clock);
     fence->lanes |= mask;

@@ -238,9 +238,13 @@ static void test_copies(void) {
     copies(0, 1024, 3);
     race_commit(race, 0, RACE_COPY);
     race_wait(race, 0, RACE_COPY, 1);
-    ok(!reads(0, 0, 2), "wait_group 1: the first group has landed");
+    ok(!lanes(0, RACE_READ, all, 0, 16, 16, 2), "wait_group 1: the first group has landed");
+    ok(reads(0, 0, 2) && reported(RACE_WITHIN_WARP, 1, 2), "each lane has waited for its own");
+    race_warp_sync(race, 0);
+    ok(!reads(0, 0, 2), "after they have met it is all of it");
     ok(reads(0, 1024, 4) && reported(RACE_NOT_WAITED, 3, 4), "and the second has not");
     race_wait(race, 0, RACE_COPY, 0);
+    race_warp_sync(race, 0);
     ok(!reads(0, 1024 + 128, 5), "wait_group 0: both");
     ok(reads(1, 0, 6) && reported(RACE_UNORDERED, 1, 6), "another warp needs a barrier besides");
     barrier(0, 15);
@@ -259,6 +263,7 @@ static void test_copies(void) {
     race_wait(race, 0, RACE_COPY, 0);
     ok(reads(0, 0, 2), "wait_group does not wait for copies that were not committed");
     race_wait(race, 0, RACE_COPY, RACE_WAIT_ALL);
+    race_warp_sync(race, 0);
     ok(!reads(0, 128, 3), "wait_all does");
 
     race_begin_block(race);

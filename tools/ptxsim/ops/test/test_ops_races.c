@@ -207,6 +207,13 @@ static const Program copies[] = {
     {COPY COMMIT COMMIT "cp.async.wait_group 1; " OWN, true},
     {COPY "cp.async.wait_all; " OWN, true},
     {COPY "cp.async.wait_group 0; " OWN, false},
+    /* a lane waits for its own copies alone */
+    {COPY COMMIT "cp.async.wait_group 0; @third ld.shared.u32 d0, [room]; ", false},
+    {COPY COMMIT "cp.async.wait_group 0; bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ",
+     true},
+    {COPY COMMIT "bar.warp.sync -1; cp.async.wait_group 0; @third ld.shared.u32 d0, [room]; ",
+     false},
+    {COPY COMMIT "cp.async.wait_group 0; @third st.shared.u32 [room], z; ", false},
     {COPY COMMIT "cp.async.wait_group 0; " READ, false},
     {COPY COMMIT "cp.async.wait_group 0; bar.sync 0; " READ, true},
     {COPY COMMIT "bar.sync 0; cp.async.wait_group 0; " READ, false},
@@ -216,6 +223,9 @@ static const Program copies[] = {
     {"@second st.shared.u32 [room+4], z; " COPY COMMIT "cp.async.wait_group 0; ", true},
     {INIT COPY
      "@!upper cp.async.mbarrier.arrive.noinc.shared.b64 [bar]; @!upper bra END; " WAIT READ "END:",
+     true},
+    {INIT COPY "@upper bra END; cp.async.mbarrier.arrive.noinc.shared.b64 [bar]; " WAIT
+               "@third ld.shared.u32 d0, [room]; END:",
      true},
     {INIT COPY "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT READ "END:",
      false},
