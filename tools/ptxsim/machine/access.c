@@ -114,11 +114,18 @@ void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t byt
               address + written);
 }
 
+/* The 8x8 matrices that ldmatrix and stmatrix move, 0 for other operations; a lane has the address
+ * of a row. */
+static int matrices_of(const Op *op) {
+    return op->class == CLASS_LDMATRIX || op->class == CLASS_STMATRIX ? op->elements : 0;
+}
+
 static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], uint32_t mask,
                        unsigned bytes, AccessKind kind) {
     static const RaceAccess weak[] = {RACE_READ, RACE_WRITE, RACE_ATOMIC};
+    static const RaceAccess matrix[] = {RACE_MATRIX_READ, RACE_MATRIX_WRITE};
     static const RaceAccess strong[] = {RACE_STRONG_READ, RACE_STRONG_WRITE, RACE_ATOMIC};
-    const RaceAccess access = (op->order ? strong : weak)[kind];
+    const RaceAccess access = (op->order ? strong : matrices_of(op) ? matrix : weak)[kind];
     const unsigned piece = !op->order ? bytes : op->type.pair ? 2 : op->bytes;
     uint32_t at[LANES];
     RaceReport report;
@@ -134,12 +141,6 @@ static void count_request(InstructionCount *count, Units units) {
     count->requests++;
     count->units += units.actual;
     count->ideal_units += units.ideal;
-}
-
-/* The 8x8 matrices that ldmatrix and stmatrix move, 0 for other operations; a lane has the address
- * of a row. */
-static int matrices_of(const Op *op) {
-    return op->class == CLASS_LDMATRIX || op->class == CLASS_STMATRIX ? op->elements : 0;
 }
 
 static uint32_t lanes_of(const Warp *warp, const Op *op) {

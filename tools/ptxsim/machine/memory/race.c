@@ -105,7 +105,7 @@ static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, uns
     now->mbarrier = 0;
     now->ordered_write = 0;
     /* reads look at records only if there are strong writes */
-    if ((access != RACE_READ && access != RACE_TEST) || race->records == RECORDS)
+    if (access >= RACE_WRITE || race->records == RECORDS)
         memset(now->ordered_read, 0, sizeof now->ordered_read);
 }
 
@@ -297,12 +297,18 @@ static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells 
 
 enum { LANES = 32 };
 
+/* Who acts at the address of a lane. */
+static unsigned acting(const Act *now, unsigned lane) {
+    const bool together = now->access == RACE_MATRIX_READ || now->access == RACE_MATRIX_WRITE;
+    return together ? RACE_ALL_LANES : lane;
+}
+
 static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
                        unsigned bytes, RaceReport *report) {
     while (mask) {
         /* lanes that follow each other and want the same cells are taken together */
         uint32_t wanted = address[__builtin_ctz(mask)];
-        unsigned lane = (unsigned)__builtin_ctz(mask);
+        unsigned lane = acting(now, (unsigned)__builtin_ctz(mask));
         for (mask &= mask - 1; mask && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
             lane = RACE_ALL_LANES;
         const unsigned kind = now->strong ? STRONG_READS : now->access == RACE_TEST ? TESTS : READS;
@@ -339,7 +345,7 @@ static bool read_request(Race *race, Act *now, uint32_t mask, const uint32_t add
                          unsigned bytes, RaceReport *report) {
     const uint32_t met = race->met[now->warp];
     const bool acquired = now->known[actor(race, SECTION_SOME, now->warp)] > met;
-    if (race->records == RECORDS || acquired || now->access == RACE_TEST ||
+    if (race->records == RECORDS || acquired || now->access != RACE_READ ||
         !is_row(race, mask, address, bytes))
         return read_lanes(race, now, mask, address, bytes, report);
     uint32_t cell = cells_of(race, address[0], bytes).first;
@@ -355,11 +361,12 @@ static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t ad
                           unsigned bytes, RaceReport *report) {
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
-        if (check_cells(race, now, lane, cells_of(race, address[lane], bytes), report)) return true;
+        if (check_cells(race, now, acting(now, lane), cells_of(race, address[lane], bytes), report))
+            return true;
     }
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
-        write_cells(race, now, lane, cells_of(race, address[lane], bytes));
+        write_cells(race, now, acting(now, lane), cells_of(race, address[lane], bytes));
     }
     return false;
 }
@@ -367,7 +374,7 @@ static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t ad
 bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
                  const uint32_t address[32], unsigned bytes, uint32_t source, RaceReport *report) {
     unsigned who = actor(race, SECTION_WARP, warp);
-    const bool reads = access == RACE_READ || access == RACE_TEST || access == RACE_STRONG_READ;
+    const bool reads = access < RACE_WRITE || access == RACE_STRONG_READ;
     Act now;
     begin(&now, race, warp, RACE_ACTOR_WARP, who, race->clock[warp][who], access, source);
     race->tested[warp] |= access == RACE_TEST;

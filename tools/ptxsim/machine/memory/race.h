@@ -49,9 +49,11 @@ enum {
 
 typedef enum RaceAccess {
     RACE_READ,
-    RACE_TEST, /* a read by an instruction that uses an mbarrier */
+    RACE_TEST,        /* a read by an instruction that uses an mbarrier */
+    RACE_MATRIX_READ, /* ldmatrix: several lanes get what is at each address */
     RACE_WRITE,
-    RACE_ATOMIC, /* this and those that follow are strong */
+    RACE_MATRIX_WRITE, /* stmatrix: it comes from several lanes */
+    RACE_ATOMIC,       /* this and those that follow are strong */
     RACE_STRONG_READ,
     RACE_STRONG_WRITE,
 } RaceAccess;

@@ -25,7 +25,8 @@ const char *race_message(RaceWhy why) {
 }
 
 void race_side_text(const RaceSide *side, char *text, size_t size) {
-    static const char *const access[] = {"read", "read", "write", "atomic", "read", "write"};
+    static const char *const access[] = {"read",  "read",   "read", "write",
+                                         "write", "atomic", "read", "write"};
     static const char *const actor_name[] = {[RACE_ACTOR_COPY] = "cp.async",
                                              [RACE_ACTOR_BULK] = "bulk store",
                                              [RACE_ACTOR_WGMMA] = "wgmma"};

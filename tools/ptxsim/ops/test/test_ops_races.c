@@ -45,6 +45,25 @@ static const Program barriers[] = {
     {WRITE "bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ", true},
     {WRITE "bar.sync 0; @third ld.shared.u32 d0, [room]; ", true},
     {WRITE "vote.sync.ballot.b32 d1, first, -1; @third ld.shared.u32 d0, [room]; ", false},
+    /* what one lane's address stands for in a matrix is of several lanes */
+    {"@upper bra END; @first st.shared.v4.u32 [room], {z, z, z, z}; "
+     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {d0}, [s]; END:",
+     false},
+    {"@upper bra END; st.shared.v4.u32 [s], {z, z, z, z}; "
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {d0, d1, d2, d3}, [s]; END:",
+     false},
+    {"@upper bra END; st.shared.v4.u32 [s], {z, z, z, z}; bar.warp.sync -1; "
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {d0, d1, d2, d3}, [s]; END:",
+     true},
+    {"@upper bra END; stmatrix.sync.aligned.m8n8.x4.shared.b16 [s], {z, z, z, z}; "
+     "ld.shared.u32 d0, [s]; END:",
+     false},
+    {"@upper bra END; stmatrix.sync.aligned.m8n8.x4.shared.b16 [s], {z, z, z, z}; "
+     "bar.warp.sync -1; ld.shared.u32 d0, [s]; END:",
+     true},
+    {"@upper bra END; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {d0, d1, d2, d3}, [s]; "
+     "st.shared.u32 [s], z; END:",
+     false},
     /* what a lane publishes does not order the others of its warp */
     {WRITE "membar.cta; @third ld.shared.u32 d0, [room]; ", false},
     {WRITE "fence.proxy.async; @third ld.shared.u32 d0, [room]; ", false},
