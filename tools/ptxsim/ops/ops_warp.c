@@ -299,9 +299,14 @@ static void run_activemask(Warp *warp, const Op *op) {
 
 /* Lanes that it names may be on another path of the warp, which this simulator runs later: so it
  * does not insist on them. */
+static void warp_barrier(Warp *warp, const Op *op) {
+    if (warp->block->race)
+        race_warp_sync(warp->block->race, (unsigned)warp->index, uniform_u32(warp, op, 0),
+                       warp->live);
+}
+
 static void run_warp_barrier(Warp *warp, const Op *op) {
-    (void)op;
-    if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index);
+    run_collective(warp, op, 0, warp_barrier);
 }
 
 bool decode_warp(Decoder *d) {

@@ -56,6 +56,7 @@ void race_begin_block(Race *race) {
                race->warps * sizeof race->clock[warp][0]);
         race->met[warp] = race->gathered[warp] = race->landed[warp] = past;
         race->fence[warp].lanes = 0;
+        race->parted[warp] = false;
         for (unsigned q = 0; q < QUEUES; q++) {
             race->queue[q][warp].count = 0;
             race->queue[q][warp].open = next_clock(race);
@@ -133,12 +134,32 @@ static uint32_t common(const Race *race, const Act *now, unsigned who, unsigned 
     return who == actor(race, SECTION_COPY, now->warp) ? race->landed[now->warp] : UINT32_MAX;
 }
 
+typedef struct Lanes {
+    unsigned first, end;
+} Lanes;
+
+static Lanes lanes_of(unsigned lane) {
+    return lane < RACE_ALL_LANES ? (Lanes){lane, lane + 1} : (Lanes){0, RACE_ALL_LANES};
+}
+
+/* Whether lanes that are not all of their warp have met since one of them did `past`, and `lane` is
+ * one of them. Of several lanes some may be those. */
+static bool have_met(const Race *race, unsigned warp, unsigned lane, Epoch past) {
+    const unsigned other = lane_of(past);
+    if (!race->parted[warp] || actor_of(past) != warp) return false;
+    const Lanes mine = lanes_of(lane), others = lanes_of(other);
+    for (unsigned l = mine.first; l < mine.end; l++)
+        for (unsigned o = others.first; o < others.end; o++)
+            if (l != o && clock_of(past) <= race->within[warp][l][o]) return true;
+    return false;
+}
+
 /* Whether `past` is of another lane of the same warp, and nothing orders the two: the lanes have
  * not met since, nor has one acquired what the other released. */
 static bool is_apart(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
     if (clock_of(past) <= common(race, now, actor_of(past), kind)) return false;
     const bool other = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
-    return other && !lanes_are_over(race, now, past);
+    return other && !have_met(race, now->warp, lane, past) && !lanes_are_over(race, now, past);
 }
 
 /* Whether `past` conflicts with a later access by `lane`. */
@@ -305,11 +326,13 @@ static unsigned acting(const Act *now, unsigned lane) {
 
 static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
                        unsigned bytes, RaceReport *report) {
+    const bool together = !race->parted[now->warp];
     while (mask) {
         /* lanes that follow each other and want the same cells are taken together */
         uint32_t wanted = address[__builtin_ctz(mask)];
         unsigned lane = acting(now, (unsigned)__builtin_ctz(mask));
-        for (mask &= mask - 1; mask && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
+        mask &= mask - 1;
+        for (; mask && together && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
             lane = RACE_ALL_LANES;
         const unsigned kind = now->strong ? STRONG_READS : now->access == RACE_TEST ? TESTS : READS;
         if (read_cells(race, now, kind, lane, cells_of(race, wanted, bytes), report)) return true;
@@ -345,7 +368,8 @@ static bool read_request(Race *race, Act *now, uint32_t mask, const uint32_t add
                          unsigned bytes, RaceReport *report) {
     const uint32_t met = race->met[now->warp];
     const bool acquired = now->known[actor(race, SECTION_SOME, now->warp)] > met;
-    if (race->records == RECORDS || acquired || now->access != RACE_READ ||
+    const bool alike = !acquired && !race->parted[now->warp];
+    if (race->records == RECORDS || !alike || now->access != RACE_READ ||
         !is_row(race, mask, address, bytes))
         return read_lanes(race, now, mask, address, bytes, report);
     uint32_t cell = cells_of(race, address[0], bytes).first;

@@ -141,8 +141,8 @@ enum { RACE_WAIT_ALL = -1 };
 void race_commit(Race *race, unsigned warp, RaceQueue queue);
 void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep);
 
-/* __syncwarp. */
-void race_warp_sync(Race *race, unsigned warp);
+/* __syncwarp of the lanes in `members`; `live` are those of the warp that have not ended. */
+void race_warp_sync(Race *race, unsigned warp, uint32_t members, uint32_t live);
 
 /* The lanes have come to a shuffle, vote or other .sync instruction. It orders no memory, but a
  * test of an mbarrier before it is over: its result was there. */

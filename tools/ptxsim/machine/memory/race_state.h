@@ -92,6 +92,8 @@ struct Race {
     uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH]; /* what each warp knows */
     uint32_t met[RACE_MAX_WARPS];              /* its clock when its lanes were last ordered */
     uint32_t gathered[RACE_MAX_WARPS];         /* or at least all came to one instruction */
+    bool parted[RACE_MAX_WARPS];               /* some of its lanes have met since: */
+    uint32_t within[RACE_MAX_WARPS][32][32];   /* what each lane knows of each, as a clock */
     bool tested[RACE_MAX_WARPS];               /* it has used an mbarrier since */
     uint32_t landed[RACE_MAX_WARPS];           /* clock of its cp.async that all lanes know */
     Queue queue[QUEUES][RACE_MAX_WARPS];
@@ -141,7 +143,7 @@ static inline void tick(Race *race, unsigned warp) {
 
 /* All lanes of a warp have met: what they did so far is ordered for all of them. */
 static inline void meet(Race *race, unsigned warp) {
-    race->tested[warp] = false;
+    race->tested[warp] = race->parted[warp] = false;
     race->landed[warp] = race->clock[warp][actor(race, SECTION_COPY, warp)];
     race->met[warp] = race->gathered[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     tick(race, warp);

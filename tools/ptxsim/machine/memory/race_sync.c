@@ -29,7 +29,35 @@ void race_gather(Race *race, unsigned warp) {
     tick(race, warp);
 }
 
-void race_warp_sync(Race *race, unsigned warp) { meet(race, warp); }
+/* Some lanes of the warp meet: each knows then what any of them knew, and what they did. */
+static void meet_some(Race *race, unsigned warp, uint32_t members) {
+    uint32_t(*within)[32] = race->within[warp], together[32] = {0};
+    if (!race->parted[warp]) memset(within, 0, sizeof race->within[warp]);
+    race->parted[warp] = true;
+    for (unsigned l = 0; l < 32; l++)
+        for (unsigned o = 0; o < 32; o++)
+            if (members >> l & 1 && together[o] < within[l][o]) together[o] = within[l][o];
+    for (unsigned l = 0; l < 32; l++)
+        if (members >> l & 1) together[l] = race->clock[warp][actor(race, SECTION_WARP, warp)];
+    for (unsigned l = 0; l < 32; l++)
+        if (members >> l & 1) memcpy(within[l], together, sizeof together);
+    tick(race, warp);
+}
+
+void race_warp_sync(Race *race, unsigned warp, uint32_t members, uint32_t live) {
+    if ((members & live) == live)
+        meet(race, warp);
+    else
+        meet_some(race, warp, members & live);
+}
+
+/* The lanes whose doings a lane releases: itself, and those that it has met. */
+static uint32_t released_lanes(const Race *race, unsigned warp, unsigned lane) {
+    uint32_t lanes = 1u << lane;
+    for (unsigned o = 0; race->parted[warp] && o < 32; o++)
+        lanes |= (uint32_t)(race->within[warp][lane][o] != 0) << o;
+    return lanes;
+}
 
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp) {
     join(race, race->barrier[id], race->clock[warp]);
@@ -62,7 +90,7 @@ static void release_to(const Race *race, uint32_t *into, const uint32_t *from, u
     if (lane == RACE_ALL_LANES) return;
     into[all] = before > met ? before : met; /* the others may still be at what they did since */
     if (into[some] < at) into[some] = at;
-    into[actor(race, SECTION_LANES, warp)] |= 1u << lane;
+    into[actor(race, SECTION_LANES, warp)] |= released_lanes(race, warp, lane);
 }
 
 bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane, bool copies) {

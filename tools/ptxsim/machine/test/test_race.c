@@ -189,11 +189,11 @@ static void test_lanes(void) {
     ok(report.later.lane == 0 && report.earlier.lane == 1, "the report names both lanes");
     race_begin_block(race);
     lanes(0, RACE_WRITE, all, 0, 4, 4, 1);
-    race_warp_sync(race, 0);
+    race_warp_sync(race, 0, all, all);
     ok(!lanes(0, RACE_READ, all, 4, 4, 4, 3), "with __syncwarp it is clean");
     ok(lanes(0, RACE_WRITE, all, 0, 4, 4, 4) && reported(RACE_WITHIN_WARP, 3, 4),
        "overwriting what a neighbour reads needs another");
-    race_warp_sync(race, 0);
+    race_warp_sync(race, 0, all, all);
     ok(!lanes(0, RACE_WRITE, all, 0, 0, 4, 5), "lanes of one instruction do not race");
     ok(lanes(0, RACE_READ, 1, 0, 0, 4, 6), "but the word has several writers then");
     race_begin_block(race);
@@ -240,11 +240,11 @@ static void test_copies(void) {
     race_wait(race, 0, RACE_COPY, 1);
     ok(!lanes(0, RACE_READ, all, 0, 16, 16, 2), "wait_group 1: the first group has landed");
     ok(reads(0, 0, 2) && reported(RACE_WITHIN_WARP, 1, 2), "each lane has waited for its own");
-    race_warp_sync(race, 0);
+    race_warp_sync(race, 0, all, all);
     ok(!reads(0, 0, 2), "after they have met it is all of it");
     ok(reads(0, 1024, 4) && reported(RACE_NOT_WAITED, 3, 4), "and the second has not");
     race_wait(race, 0, RACE_COPY, 0);
-    race_warp_sync(race, 0);
+    race_warp_sync(race, 0, all, all);
     ok(!reads(0, 1024 + 128, 5), "wait_group 0: both");
     ok(reads(1, 0, 6) && reported(RACE_UNORDERED, 1, 6), "another warp needs a barrier besides");
     barrier(0, 15);
@@ -263,7 +263,7 @@ static void test_copies(void) {
     race_wait(race, 0, RACE_COPY, 0);
     ok(reads(0, 0, 2), "wait_group does not wait for copies that were not committed");
     race_wait(race, 0, RACE_COPY, RACE_WAIT_ALL);
-    race_warp_sync(race, 0);
+    race_warp_sync(race, 0, all, all);
     ok(!reads(0, 128, 3), "wait_all does");
 
     race_begin_block(race);
@@ -335,7 +335,7 @@ static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving
     const uint32_t empty = BASE + 4104;
     race_begin_block(race);
     lanes(1, RACE_READ, mask, 0, step, 4, 1);
-    if (meets) race_warp_sync(race, 1);
+    if (meets) race_warp_sync(race, 1, all, all);
     for (unsigned lane = 0; lane < 32; lane++)
         if (arriving >> lane & 1) race_mbarrier_arrive(race, empty, 1, lane, false);
     race_mbarrier_complete(race, empty);

@@ -32,6 +32,11 @@ typedef struct Program {
     "@g ld.shared.u32 d0, [room]; @g ld.shared.u32 d0, [room+16]; "
 #define LATER(adds) THE_LATER("atom" adds, "atom" adds)
 
+/* The lanes of a mask meet. */
+#define MEET(lanes)                                                                       \
+    "mov.u32 d1, %laneid; mov.u32 d2, 1; shl.b32 d1, d2, d1; and.b32 d1, d1, " lanes "; " \
+    "setp.ne.u32 g, d1, 0; @g bar.warp.sync " lanes "; "
+
 static const Program barriers[] = {
     {WRITE READ, false},
     {WRITE "bar.sync 0; " READ, true},
@@ -44,6 +49,12 @@ static const Program barriers[] = {
     {WRITE "@third ld.shared.u32 d0, [room]; ", false},
     {WRITE "bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ", true},
     {WRITE "bar.sync 0; @third ld.shared.u32 d0, [room]; ", true},
+    /* some of the lanes meet: 0 and 1, 0 and 2, 1 and 2 */
+    {WRITE MEET("3") "@third ld.shared.u32 d0, [room]; ", true},
+    {WRITE MEET("0xfffffffd") "@third ld.shared.u32 d0, [room]; ", false},
+    {WRITE MEET("5") MEET("6") "@third ld.shared.u32 d0, [room]; ", true},
+    {WRITE MEET("6") MEET("5") "@third ld.shared.u32 d0, [room]; ", false},
+    {WRITE MEET("5") "bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ", true},
     {WRITE "vote.sync.ballot.b32 d1, first, -1; @third ld.shared.u32 d0, [room]; ", false},
     /* what one lane's address stands for in a matrix is of several lanes */
     {"@upper bra END; @first st.shared.v4.u32 [room], {z, z, z, z}; "
@@ -219,6 +230,9 @@ static const Program strong[] = {
 #define INIT "@first mbarrier.init.shared.b64 [bar], 32; bar.sync 0; "
 #define WAIT "WAIT: mbarrier.try_wait.parity.shared.b64 g, [bar], 0; @!g bra WAIT; "
 
+#define INIT_FOR_ONE "@first mbarrier.init.shared.b64 [bar], 1; bar.sync 0; "
+#define ONE_ARRIVES "@third mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT
+
 static const Program copies[] = {
     {COPY COMMIT OWN, false},
     {COPY COMMIT "cp.async.wait_group 0; " OWN, true},
@@ -261,6 +275,8 @@ static const Program copies[] = {
     {INIT WRITE "@upper bra END; mbarrier.arrive.shared.b64 x, [bar]; " WAIT
                 "@third ld.shared.u32 d0, [room]; END:",
      true},
+    {INIT_FOR_ONE WRITE MEET("3") ONE_ARRIVES READ "END:", true},
+    {INIT_FOR_ONE WRITE MEET("6") ONE_ARRIVES READ "END:", false},
     {INIT WRITE "@!upper mbarrier.arrive_drop.shared.b64 x, [bar]; @!upper bra END; " WAIT READ
                 "END:",
      true},
