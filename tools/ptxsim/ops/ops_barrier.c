@@ -42,7 +42,8 @@ static void run_barrier(Warp *warp, const Op *op) {
         barrier->count +=
             (uint32_t)__builtin_popcount(((op->negated ? ~values : values) & warp->mask) | missing);
     }
-    if (warp->block->race) race_barrier_arrive(warp->block->race, id, (unsigned)warp->index);
+    if (warp->block->race)
+        race_barrier_arrive(warp->block->race, id, (unsigned)warp->index, op->mode != BAR_ARRIVE);
     if (warp->block->record) observe_barrier_arrive(warp->block->record, warp, id);
     if (op->mode != BAR_ARRIVE) {
         barrier->waiting |= 1u << warp->index;

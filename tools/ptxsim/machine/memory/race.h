@@ -148,9 +148,10 @@ void race_warp_sync(Race *race, unsigned warp, uint32_t members, uint32_t live);
  * test of an mbarrier before it is over: its result was there. */
 void race_gather(Race *race, unsigned warp);
 
-/* bar.sync, bar.arrive, bar.red: `warp` arrives at barrier `id`. Once the last participant has
- * arrived, the executor calls race_barrier_release with the warps that were waiting at it. */
-void race_barrier_arrive(Race *race, unsigned id, unsigned warp);
+/* bar.sync, bar.arrive, bar.red: `warp` arrives at barrier `id`. If it waits there, its lanes meet.
+ * Once the last participant has arrived, the executor calls race_barrier_release with the warps
+ * that were waiting at it. */
+void race_barrier_arrive(Race *race, unsigned id, unsigned warp, bool waits);
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 
 /* mbarrier by shared address: an arrival (release) of a lane (RACE_ALL_LANES: of all), with

@@ -59,9 +59,12 @@ static uint32_t released_lanes(const Race *race, unsigned warp, unsigned lane) {
     return lanes;
 }
 
-void race_barrier_arrive(Race *race, unsigned id, unsigned warp) {
+void race_barrier_arrive(Race *race, unsigned id, unsigned warp, bool waits) {
     join(race, race->barrier[id], race->clock[warp]);
-    meet(race, warp);
+    if (waits)
+        meet(race, warp);
+    else
+        tick(race, warp);
 }
 
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps) {

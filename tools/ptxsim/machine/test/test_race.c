@@ -33,7 +33,7 @@ static bool copies(unsigned warp, uint32_t offset, uint32_t source) {
 
 static void barrier(unsigned id, uint32_t warps) {
     for (unsigned warp = 0; warp < WARPS; warp++)
-        if (warps >> warp & 1) race_barrier_arrive(race, id, warp);
+        if (warps >> warp & 1) race_barrier_arrive(race, id, warp, true);
     race_barrier_release(race, id, warps);
 }
 
@@ -72,9 +72,9 @@ static void test_barriers(void) {
 
     race_begin_block(race);
     writes(0, 0, 1);
-    race_barrier_arrive(race, 2, 0); /* bar.arrive: does not wait */
+    race_barrier_arrive(race, 2, 0, false); /* bar.arrive: does not wait */
     writes(0, 128, 2);
-    race_barrier_arrive(race, 2, 1);
+    race_barrier_arrive(race, 2, 1, true);
     race_barrier_release(race, 2, 2);
     ok(!reads(1, 0, 3), "bar.arrive releases what came before it");
     ok(reads(1, 128, 4), "and not what came after");
@@ -92,8 +92,8 @@ static void test_atomics(void) {
     race_begin_block(race);
     lanes(0, RACE_ATOMIC, all, 0, 0, 4, 1);
     lanes(1, RACE_ATOMIC, all, 0, 0, 4, 2);
-    race_barrier_arrive(race, 0, 1);
-    race_barrier_arrive(race, 0, 2);
+    race_barrier_arrive(race, 0, 1, true);
+    race_barrier_arrive(race, 0, 2, true);
     race_barrier_release(race, 0, 6);
     ok(lanes(2, RACE_WRITE, 1, 0, 0, 4, 3) && report.earlier.warp == 0,
        "a write ordered after one atomic races with the other");

@@ -106,8 +106,8 @@ static void test_warps(void) {
             one(from, RACE_WRITE, 7, BASE, 4, 11);
             missed += !one(to, RACE_READ, 8, BASE, 4, 12) || report.earlier.warp != from ||
                       report.later.warp != to || report.why != RACE_UNORDERED;
-            race_barrier_arrive(race, 15, from);
-            race_barrier_arrive(race, 15, to);
+            race_barrier_arrive(race, 15, from, true);
+            race_barrier_arrive(race, 15, to, true);
             race_barrier_release(race, 15, 1u << from | 1u << to);
             wrong += one(to, RACE_READ, 8, BASE, 4, 12);
             race_begin_block(race);

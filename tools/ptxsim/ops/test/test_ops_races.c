@@ -43,6 +43,10 @@ static const Program barriers[] = {
     {WRITE "barrier.sync 3, 64; " READ, true},
     {WRITE "bar.red.popc.u32 d1, 0, first; " READ, true},
     {WRITE "@upper bar.sync 1, 64; @!upper bar.arrive 1, 64; " READ, true},
+    {WRITE "@upper bar.sync 1, 64; @!upper bar.arrive 1, 64; @third ld.shared.u32 d0, [room]; ",
+     false},
+    {WRITE "@upper bar.arrive 1, 64; @!upper bar.sync 1, 64; @third ld.shared.u32 d0, [room]; ",
+     true},
     {WRITE "@!upper bar.sync 1, 64; @upper bar.arrive 1, 64; " READ, false},
     {WRITE "bar.warp.sync -1; " READ, false},
     /* lanes of one warp */
