@@ -127,10 +127,12 @@ static void race_lanes(Warp *warp, const Op *op, const uint32_t address[LANES], 
     static const RaceAccess strong[] = {RACE_STRONG_READ, RACE_STRONG_WRITE, RACE_ATOMIC};
     const RaceAccess access = (op->order ? strong : matrices_of(op) ? matrix : weak)[kind];
     const unsigned piece = !op->order ? bytes : op->type.pair ? 2 : op->bytes;
-    uint32_t at[LANES];
+    uint32_t piece_at[LANES];
+    const uint32_t *at = address;
     RaceReport report;
     for (unsigned done = 0; done < bytes; done += piece) {
-        for (unsigned l = 0; l < LANES; l++) at[l] = address[l] + done;
+        for (unsigned l = 0; done && l < LANES; l++) piece_at[l] = address[l] + done;
+        if (done) at = piece_at;
         if (race_access(warp->block->race, (unsigned)warp->index, access, mask, at, piece,
                         (uint32_t)op->index, &report))
             fault_race(warp, &report);
@@ -491,7 +493,7 @@ static void order_lanes(Warp *warp, const Op *op, int r, AccessKind kind) {
     EACH_ACTIVE({
         const uint64_t place = access_place(warp, op, r, l);
         if (kind == ACCESS_LOAD)
-            race_strong_read(race, index, place, op->order);
+            race_strong_read(race, index, l, place, op->order);
         else
             race_strong_write(race, index, l, place, op->order, false);
     });

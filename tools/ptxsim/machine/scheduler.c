@@ -126,7 +126,9 @@ static void begin_block(Block *block, uint64_t index) {
     memset(block->readable, 0, sizeof *block->readable);
     for (int i = 0; i < block->warps; i++) begin_warp(&block->warp[i]);
     async_begin(block);
-    if (block->race) race_begin_block(block->race);
+    if (!block->race) return;
+    race_begin_block(block->race);
+    for (int i = 0; i < block->warps; i++) race_live(block->race, (unsigned)i, block->warp[i].live);
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */

@@ -73,6 +73,7 @@ void run_exit(Warp *warp, const Op *op) {
     (void)op;
     warp->live &= ~ended;
     warp->active &= ~ended;
+    if (warp->block->race) race_live(warp->block->race, (unsigned)warp->index, warp->live);
     for (int i = 0; i <= warp->depth; i++) warp->stack[i].mask &= ~ended;
     if (!warp->live) {
         warp->state = WARP_DONE;

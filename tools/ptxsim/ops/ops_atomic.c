@@ -84,7 +84,7 @@ static bool run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
 /* For the race detector: it reads, and what it writes goes on with what was released there. */
 static void order(Warp *warp, const Op *op, unsigned l, uint64_t place, bool writes) {
     Race *race = warp->block->race;
-    race_strong_read(race, (unsigned)warp->index, place, op->order);
+    race_strong_read(race, (unsigned)warp->index, l, place, op->order);
     if (writes) race_strong_write(race, (unsigned)warp->index, l, place, op->order, true);
 }
 

@@ -98,11 +98,23 @@ static bool test(Warp *warp, const Op *op, unsigned l, uint32_t address) {
     return completed;
 }
 
+/* Lanes that have waited for the same mbarrier acquire together. */
+static void acquire(Warp *warp, const Op *op, uint32_t lanes) {
+    while (lanes) {
+        const uint32_t address = shared_address(warp, op, 1, first_lane(lanes), op->offset);
+        uint32_t same = 0;
+        for (uint32_t left = lanes; left; left &= left - 1)
+            if (shared_address(warp, op, 1, first_lane(left), op->offset) == address)
+                same |= 1u << first_lane(left);
+        race_mbarrier_acquire(warp->block->race, address, (unsigned)warp->index, same);
+        lanes &= ~same;
+    }
+}
+
 /* A try_wait that finds nothing suspends its warp, as the hardware does for a while: the block's
  * scheduler calls this again. A test_wait, or one that holds for some lanes, goes on. */
 static void run_wait(Warp *warp, const Op *op) {
     uint32_t completed = 0;
-    Race *race = warp->block->race;
     Record *record = warp->block->record;
     EACH_ACTIVE({
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
@@ -111,9 +123,9 @@ static void run_wait(Warp *warp, const Op *op) {
         if (op->width == 4) warp->wait_parity = REG(u32, 2)[l] & 1;
         if (!test(warp, op, l, address)) continue;
         completed |= 1u << l;
-        if (race) race_mbarrier_acquire(race, address, (unsigned)warp->index);
         if (record) observe_mbarrier_acquire(record, warp, address);
     });
+    if (warp->block->race) acquire(warp, op, completed);
     const bool suspends = op->mode && !completed;
     warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;
     set_predicate(warp, op->r[0], completed);

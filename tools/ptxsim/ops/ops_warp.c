@@ -301,8 +301,7 @@ static void run_activemask(Warp *warp, const Op *op) {
  * does not insist on them. */
 static void warp_barrier(Warp *warp, const Op *op) {
     if (warp->block->race)
-        race_warp_sync(warp->block->race, (unsigned)warp->index, uniform_u32(warp, op, 0),
-                       warp->live);
+        race_warp_sync(warp->block->race, (unsigned)warp->index, uniform_u32(warp, op, 0));
 }
 
 static void run_warp_barrier(Warp *warp, const Op *op) {

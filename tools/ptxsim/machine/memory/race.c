@@ -12,7 +12,6 @@ Race *race_new(uint32_t base, uint32_t bytes, unsigned warps, unsigned granule) 
     race->warps = warps;
     race->shift = (unsigned)__builtin_ctz(granule);
     race->cells = (bytes >> race->shift) + 1;
-    race->records = STRONG_READS;
     bool ok = (race->write = calloc(race->cells, sizeof(Epoch))) != NULL;
     for (unsigned kind = 0; kind < RECORDS; kind++) {
         ok = ok && (race->readers[kind] = calloc(race->cells, sizeof(uint32_t)));
@@ -57,6 +56,8 @@ void race_begin_block(Race *race) {
         race->met[warp] = race->gathered[warp] = race->landed[warp] = past;
         race->fence[warp].lanes = 0;
         race->parted[warp] = false;
+        race->ahead[warp] = 0;
+        race->live[warp] = UINT32_MAX;
         for (unsigned q = 0; q < QUEUES; q++) {
             race->queue[q][warp].count = 0;
             race->queue[q][warp].open = next_clock(race);
@@ -64,7 +65,7 @@ void race_begin_block(Race *race) {
         tick(race, warp);
     }
     memset(race->barrier, 0, sizeof race->barrier);
-    if (race->records == RECORDS) { /* else there was nothing to be seen */
+    if (race->locations) { /* else there was nothing to be seen */
         memset(race->seen, 0, sizeof race->seen);
         memset(race->location, 0, sizeof race->location);
         race->locations = 0;
@@ -76,14 +77,18 @@ void race_skip(Race *race, uint32_t clocks) { race->highest += clocks; }
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
+/* What the loops over cells seldom come to, and must not lose registers for. */
+#define RARE __attribute__((noinline))
+
 /* An access under way. */
 typedef struct Act {
     unsigned warp;
-    const uint32_t *known; /* the clock vector at issue */
+    const uint32_t *known; /* the clock vector at issue, of the lane in question */
     RaceActor kind;
     RaceAccess access;
     uint8_t strong; /* bytes of a strong access, else 0 */
     bool async_proxy;
+    uint32_t settled;  /* what the warp did up to this clock is ordered for all its lanes */
     Epoch stamp;       /* its epoch without the lane */
     uint32_t mbarrier; /* address, for reports */
     /* Neighbouring cells mostly hold the same actors and clocks. These were the last that proved to
@@ -93,6 +98,8 @@ typedef struct Act {
     uint64_t ordered_read[RACE_MAX_WARPS];
 } Act;
 
+static bool is_used(const Race *race, unsigned kind) { return race->used >> kind & 1; }
+
 static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, unsigned actor_index,
                   uint32_t clock, RaceAccess access, uint32_t source) {
     now->warp = warp;
@@ -100,20 +107,20 @@ static void begin(Act *now, const Race *race, unsigned warp, RaceActor kind, uns
     now->kind = kind;
     now->access = access;
     now->strong = 0;
+    now->settled = kind == RACE_ACTOR_WARP ? race->met[warp] : UINT32_MAX;
     now->async_proxy = kind != RACE_ACTOR_WARP && kind != RACE_ACTOR_COPY;
     now->stamp = (Epoch)clock << CLOCK_SHIFT | (Epoch)actor_index << ACTOR_SHIFT |
                  (Epoch)(access == RACE_ATOMIC) << ATOMIC_SHIFT | (source & RACE_MAX_SOURCE);
     now->mbarrier = 0;
     now->ordered_write = 0;
-    /* reads look at records only if there are strong writes */
-    if (access >= RACE_WRITE || race->records == RECORDS)
+    if (access >= RACE_WRITE || is_used(race, STRONG_WRITES)) /* else nobody looks at records */
+
         memset(now->ordered_read, 0, sizeof now->ordered_read);
 }
 
-/* The access is strong, and so may others be from now on. */
+/* The access is strong. */
 static void become_strong(Race *race, Act *now, unsigned bytes, uint32_t source) {
     now->strong = race->strong[source & RACE_MAX_SOURCE] = (uint8_t)bytes;
-    race->records = RECORDS;
 }
 
 /* Whether `past`, later than what is known of all lanes of its warp, was by lanes that are known.
@@ -156,17 +163,19 @@ static bool have_met(const Race *race, unsigned warp, unsigned lane, Epoch past)
 
 /* Whether `past` is of another lane of the same warp, and nothing orders the two: the lanes have
  * not met since, nor has one acquired what the other released. */
-static bool is_apart(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
+RARE static bool is_apart(const Race *race, const Act *now, unsigned lane, Epoch past,
+                          unsigned kind) {
     if (clock_of(past) <= common(race, now, actor_of(past), kind)) return false;
     const bool other = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
     return other && !have_met(race, now->warp, lane, past) && !lanes_are_over(race, now, past);
 }
 
 /* Whether `past` conflicts with a later access by `lane`. */
-static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past, unsigned kind) {
+RARE static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoch past,
+                           unsigned kind) {
     unsigned who = actor_of(past);
     uint32_t when = clock_of(past), known = now->known[who];
-    if (when > known && !lanes_are_over(race, now, past)) return true;
+    if (who != now->warp && when > known && !lanes_are_over(race, now, past)) return true;
     if (is_apart(race, now, lane, past, kind)) return true;
     if (now->async_proxy && kind >= STRONG_WRITES && who < SECTION_VISIBLE * race->warps)
         return when > now->known[who + SECTION_VISIBLE * race->warps];
@@ -223,10 +232,11 @@ static bool found(const Race *race, const Act *now, unsigned lane, uint32_t cell
     return true;
 }
 
-/* Whether the access conflicts with one of the records of `cell` from `first` on. */
-static bool check_records(const Race *race, Act *now, unsigned first, unsigned lane, uint32_t cell,
-                          RaceReport *report) {
-    for (unsigned kind = first; kind < race->records; kind++)
+/* Whether the access conflicts with one of the records of `cell`, those of `kinds`, a bit each. */
+static inline bool check_records(const Race *race, Act *now, unsigned kinds, unsigned lane,
+                                 uint32_t cell, RaceReport *report) {
+    for (; kinds; kinds &= kinds - 1) {
+        const unsigned kind = (unsigned)__builtin_ctz(kinds);
         for (uint32_t left = race->readers[kind][cell]; left; left &= left - 1) {
             unsigned warp = (unsigned)__builtin_ctz(left);
             Epoch past = race->read[kind][warp][cell];
@@ -240,12 +250,18 @@ static bool check_records(const Race *race, Act *now, unsigned first, unsigned l
             }
             if (is_over(race, now, past)) now->ordered_read[warp] = moment_of(past);
         }
+    }
     return false;
 }
 
+RARE static bool check_strong(const Race *race, Act *now, unsigned lane, uint32_t cell,
+                              RaceReport *report) {
+    return check_records(race, now, 1u << STRONG_WRITES, lane, cell, report);
+}
+
 /* Whether an access conflicts with the last write of `cell`. */
-static bool check_write(const Race *race, Act *now, unsigned lane, uint32_t cell,
-                        RaceReport *report) {
+RARE static bool check_write(const Race *race, Act *now, unsigned lane, uint32_t cell,
+                             RaceReport *report) {
     Epoch past = race->write[cell];
     if (conflicts(race, now, lane, past, WEAK_WRITES))
         return found(race, now, lane, cell, past, WEAK_WRITES, report);
@@ -267,7 +283,9 @@ static inline Cells cells_of(const Race *race, uint32_t address, uint32_t bytes)
 static inline Epoch stamp(const Race *race, const Act *now, unsigned lane, Epoch past,
                           unsigned kind) {
     bool same = moment_of(past) == moment_of(now->stamp);
-    bool shared = same ? lane_of(past) != lane : is_apart(race, now, lane, past, kind);
+    bool shared = same ? lane_of(past) != lane
+                       : clock_of(past) > now->settled && kind != WEAK_WRITES &&
+                             is_apart(race, now, lane, past, kind);
     return now->stamp | (Epoch)(shared ? RACE_ALL_LANES : lane) << LANE_SHIFT;
 }
 
@@ -277,11 +295,12 @@ static inline bool read_cells(Race *race, Act *now, unsigned kind, unsigned lane
     const Epoch *write = race->write;
     Epoch *reads = race->read[kind][now->warp];
     uint32_t *readers = race->readers[kind], bit = 1u << now->warp;
+    const unsigned strong = race->used & 1u << STRONG_WRITES;
+    race->used |= 1u << kind;
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         if (moment_of(write[cell]) != now->ordered_write)
             if (check_write(race, now, lane, cell, report)) return true;
-        if (race->records == RECORDS)
-            if (check_records(race, now, STRONG_WRITES, lane, cell, report)) return true;
+        if (strong && check_strong(race, now, lane, cell, report)) return true;
         reads[cell] = stamp(race, now, lane, reads[cell], kind);
         readers[cell] |= bit;
     }
@@ -294,7 +313,7 @@ static inline bool check_cells(Race *race, Act *now, unsigned lane, Cells cells,
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         if (moment_of(race->write[cell]) != now->ordered_write)
             if (check_write(race, now, lane, cell, report)) return true;
-        if (check_records(race, now, READS, lane, cell, report)) return true;
+        if (check_records(race, now, race->used, lane, cell, report)) return true;
     }
     return false;
 }
@@ -303,15 +322,27 @@ static inline bool check_cells(Race *race, Act *now, unsigned lane, Cells cells,
  * so that is forgotten. Strong writes do not order each other, so each stays on record. */
 static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells cells) {
     Epoch *writes = race->read[STRONG_WRITES][now->warp];
+    if (now->strong) race->used |= 1u << STRONG_WRITES;
     for (uint32_t cell = cells.first; cell < cells.end; cell++) {
         if (now->strong) {
             writes[cell] = stamp(race, now, lane, writes[cell], STRONG_WRITES);
             race->readers[STRONG_WRITES][cell] |= 1u << now->warp;
         } else {
             race->write[cell] = stamp(race, now, lane, race->write[cell], WEAK_WRITES);
-            for (unsigned kind = 0; kind < race->records; kind++) race->readers[kind][cell] = 0;
+            for (unsigned left = race->used; left; left &= left - 1)
+                race->readers[__builtin_ctz(left)][cell] = 0;
         }
     }
+}
+
+/* From here on it is this lane that acts, or all of them. */
+static inline void act_as(const Race *race, Act *now, unsigned lane) {
+    if (!race->ahead[now->warp]) return;
+    const uint32_t *known = known_to(race, now->warp, lane);
+    if (now->known == known) return;
+    now->known = known;
+    now->ordered_write = 0;
+    memset(now->ordered_read, 0, sizeof now->ordered_read);
 }
 
 /* ---- Accesses -------------------------------------------------------------------------------- */
@@ -319,14 +350,14 @@ static inline void write_cells(Race *race, const Act *now, unsigned lane, Cells 
 enum { LANES = 32 };
 
 /* Who acts at the address of a lane. */
-static unsigned acting(const Act *now, unsigned lane) {
+static inline unsigned acting(const Act *now, unsigned lane) {
     const bool together = now->access == RACE_MATRIX_READ || now->access == RACE_MATRIX_WRITE;
     return together ? RACE_ALL_LANES : lane;
 }
 
 static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t address[LANES],
                        unsigned bytes, RaceReport *report) {
-    const bool together = !race->parted[now->warp];
+    const bool together = !race->parted[now->warp] && !race->ahead[now->warp];
     while (mask) {
         /* lanes that follow each other and want the same cells are taken together */
         uint32_t wanted = address[__builtin_ctz(mask)];
@@ -334,6 +365,7 @@ static bool read_lanes(Race *race, Act *now, uint32_t mask, const uint32_t addre
         mask &= mask - 1;
         for (; mask && together && address[__builtin_ctz(mask)] == wanted; mask &= mask - 1)
             lane = RACE_ALL_LANES;
+        act_as(race, now, lane);
         const unsigned kind = now->strong ? STRONG_READS : now->access == RACE_TEST ? TESTS : READS;
         if (read_cells(race, now, kind, lane, cells_of(race, wanted, bytes), report)) return true;
     }
@@ -368,12 +400,13 @@ static bool read_request(Race *race, Act *now, uint32_t mask, const uint32_t add
                          unsigned bytes, RaceReport *report) {
     const uint32_t met = race->met[now->warp];
     const bool acquired = now->known[actor(race, SECTION_SOME, now->warp)] > met;
-    const bool alike = !acquired && !race->parted[now->warp];
-    if (race->records == RECORDS || !alike || now->access != RACE_READ ||
+    const bool alike = !acquired && !race->parted[now->warp] && !race->ahead[now->warp];
+    if (is_used(race, STRONG_WRITES) || !alike || now->access != RACE_READ ||
         !is_row(race, mask, address, bytes))
         return read_lanes(race, now, mask, address, bytes, report);
     uint32_t cell = cells_of(race, address[0], bytes).first;
     if (check_write(race, now, 0, cell, report)) return true;
+    race->used |= 1u << READS;
     bool done =
         read_row(race->write + cell, race->read[READS][now->warp] + cell,
                  race->readers[READS] + cell, now->ordered_write, now->stamp, met, 1u << now->warp);
@@ -385,6 +418,7 @@ static bool write_request(Race *race, Act *now, uint32_t mask, const uint32_t ad
                           unsigned bytes, RaceReport *report) {
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
+        act_as(race, now, acting(now, lane));
         if (check_cells(race, now, acting(now, lane), cells_of(race, address[lane], bytes), report))
             return true;
     }
@@ -427,6 +461,7 @@ bool race_async_read(Race *race, unsigned warp, unsigned lane, RaceQueue queue, 
     begin(&now, race, warp, queue == RACE_BULK ? RACE_ACTOR_BULK : RACE_ACTOR_WGMMA,
           actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ,
           source);
+    act_as(race, &now, lane);
     for (unsigned i = 0; i < count; i++)
         if (read_cells(race, &now, kind, issuer(lane), cells_of(race, address[i], bytes), report))
             return true;
@@ -441,6 +476,7 @@ bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier_
     begin(&now, race, warp, RACE_ACTOR_BULK_LOAD, mbarrier_index(race, clocks), clocks->phase,
           RACE_WRITE, source);
     now.mbarrier = mbarrier_address;
+    act_as(race, &now, lane);
     const Cells cells = cells_of(race, address, bytes);
     if (check_write(race, &now, issuer(lane), cells_of(race, mbarrier_address, 1).first, report))
         return true; /* the copy arrives there: it must see the mbarrier as it was initialised */

@@ -13,9 +13,9 @@
  *   for the lanes, but PTX does not promise that they order memory). One lane is in order with
  *   itself; lanes of one execution of one instruction never race here. An arrival at an mbarrier
  *   orders what its lane did, and what the others did before the warp last met (race_warp_sync, a
- *   barrier). A fence of any lane is taken to be one of the whole warp, a wait of any lane to be
- * one of all lanes, and what is known of some lanes is known of all that ever arrived: that may
- * miss a race, but never invents one.
+ *   barrier). What some lanes acquire, the others know when they have met. A fence of any lane is
+ * taken to be one of the whole warp, and what is known of some lanes is known of all that ever
+ * arrived: that may miss a race, but never invents one.
  * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
  *   happen some time between issue and the wait for their group: until then they race with every
  *   conflicting access, the issuing warp's own included.
@@ -141,8 +141,11 @@ enum { RACE_WAIT_ALL = -1 };
 void race_commit(Race *race, unsigned warp, RaceQueue queue);
 void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep);
 
-/* __syncwarp of the lanes in `members`; `live` are those of the warp that have not ended. */
-void race_warp_sync(Race *race, unsigned warp, uint32_t members, uint32_t live);
+/* The lanes of the warp that have not ended; all until this is said. */
+void race_live(Race *race, unsigned warp, uint32_t lanes);
+
+/* __syncwarp of the lanes in `members`. */
+void race_warp_sync(Race *race, unsigned warp, uint32_t members);
 
 /* The lanes have come to a shuffle, vote or other .sync instruction. It orders no memory, but a
  * test of an mbarrier before it is over: its result was there. */
@@ -156,16 +159,17 @@ void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 
 /* mbarrier by shared address: an arrival (release) of a lane (RACE_ALL_LANES: of all), with
  * `copies` also of the warp's cp.async so far (cp.async.mbarrier.arrive); the completion of the
- * phase in progress; and a test or wait that found a phase completed (acquire). False if the block
- * has more than RACE_MAX_MBARRIERS of them; then races through that one may be reported wrongly. */
+ * phase in progress; and a test or wait of some lanes that found a phase completed (acquire). False
+ * if the block has more than RACE_MAX_MBARRIERS of them; then races through that one may be
+ * reported wrongly. */
 bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, unsigned lane, bool copies);
 bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
-bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp);
+bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp, uint32_t lanes);
 
 /* A lane's strong access to `address`, shared or global, is performed: a read, which may acquire,
  * or a write, which may release. An atomic that writes is first the one and then the other, which
  * goes on with what the write before it released. `order` are bits, as above. */
-void race_strong_read(Race *race, unsigned warp, uint64_t address, unsigned order);
+void race_strong_read(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order);
 void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
                        bool atomic);
 

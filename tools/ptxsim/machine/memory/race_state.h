@@ -85,17 +85,20 @@ struct Race {
     uint32_t cells;
     uint32_t highest; /* clock given out */
     unsigned mbarriers;
-    unsigned records;                          /* in use: all but the strong ones, or all */
+    unsigned used;                             /* records that some cell may have, a bit each */
     Epoch *write;                              /* [cells] */
     uint32_t *readers[RECORDS];                /* [cells], a bit a warp: whose records count */
     Epoch *read[RECORDS][RACE_MAX_WARPS];      /* [cells] */
     uint32_t clock[RACE_MAX_WARPS][MAX_WIDTH]; /* what each warp knows */
     uint32_t met[RACE_MAX_WARPS];              /* its clock when its lanes were last ordered */
     uint32_t gathered[RACE_MAX_WARPS];         /* or at least all came to one instruction */
-    bool parted[RACE_MAX_WARPS];               /* some of its lanes have met since: */
-    uint32_t within[RACE_MAX_WARPS][32][32];   /* what each lane knows of each, as a clock */
-    bool tested[RACE_MAX_WARPS];               /* it has used an mbarrier since */
-    uint32_t landed[RACE_MAX_WARPS];           /* clock of its cp.async that all lanes know */
+    uint32_t live[RACE_MAX_WARPS];             /* lanes */
+    uint32_t ahead[RACE_MAX_WARPS]; /* lanes that have acquired something; 0: all know it */
+    uint32_t behind[RACE_MAX_WARPS][MAX_WIDTH]; /* what the others know */
+    bool parted[RACE_MAX_WARPS];                /* some of its lanes have met since: */
+    uint32_t within[RACE_MAX_WARPS][32][32];    /* what each lane knows of each, as a clock */
+    bool tested[RACE_MAX_WARPS];                /* it has used an mbarrier since */
+    uint32_t landed[RACE_MAX_WARPS];            /* clock of its cp.async that all lanes know */
     Queue queue[QUEUES][RACE_MAX_WARPS];
     uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
@@ -144,16 +147,23 @@ static inline void tick(Race *race, unsigned warp) {
 /* All lanes of a warp have met: what they did so far is ordered for all of them. */
 static inline void meet(Race *race, unsigned warp) {
     race->tested[warp] = race->parted[warp] = false;
+    race->ahead[warp] = 0;
     race->landed[warp] = race->clock[warp][actor(race, SECTION_COPY, warp)];
     race->met[warp] = race->gathered[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     tick(race, warp);
 }
 
-/* The warp comes to know what somebody has released. */
-static inline void acquire(Race *race, unsigned warp, const uint32_t *released) {
-    const uint32_t copies = released[actor(race, SECTION_COPY, warp)];
-    if (race->landed[warp] < copies) race->landed[warp] = copies;
-    join(race, race->clock[warp], released);
+/* What a lane knows, or all lanes do. */
+static inline const uint32_t *known_to(const Race *race, unsigned warp, unsigned lane) {
+    const uint32_t ahead = race->ahead[warp];
+    const bool knows = !ahead || (lane < RACE_ALL_LANES && ahead >> lane & 1);
+    return knows ? race->clock[warp] : race->behind[warp];
+}
+
+/* The lanes are told what those ahead know. */
+static inline void go_ahead(Race *race, unsigned warp, uint32_t lanes) {
+    race->ahead[warp] |= lanes;
+    if ((race->ahead[warp] & race->live[warp]) == race->live[warp]) race->ahead[warp] = 0;
 }
 
 /* The clocks of the mbarrier at `address`, made on first use; NULL if there are too many. */

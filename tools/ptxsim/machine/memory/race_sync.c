@@ -11,15 +11,16 @@ void race_commit(Race *race, unsigned warp, RaceQueue queue) {
 
 void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep) {
     Queue *q = &race->queue[queue][warp];
-    uint32_t *known = &race->clock[warp][actor(race, queue_section[queue], warp)];
-    uint32_t over = *known;
+    const unsigned who = actor(race, queue_section[queue], warp);
+    uint32_t over = 0;
     if (keep == RACE_WAIT_ALL) {
         over = q->open;
         q->open = next_clock(race);
     } else if (keep < RING && q->count > (uint32_t)keep) {
         over = q->closed[(q->count - 1 - (uint32_t)keep) % RING];
     }
-    if (over > *known) *known = over;
+    if (over > race->clock[warp][who]) race->clock[warp][who] = over;
+    if (over > race->behind[warp][who]) race->behind[warp][who] = over;
 }
 
 void race_gather(Race *race, unsigned warp) {
@@ -41,14 +42,43 @@ static void meet_some(Race *race, unsigned warp, uint32_t members) {
         if (members >> l & 1) together[l] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     for (unsigned l = 0; l < 32; l++)
         if (members >> l & 1) memcpy(within[l], together, sizeof together);
+    if (members & race->ahead[warp]) go_ahead(race, warp, members);
     tick(race, warp);
 }
 
-void race_warp_sync(Race *race, unsigned warp, uint32_t members, uint32_t live) {
-    if ((members & live) == live)
+void race_live(Race *race, unsigned warp, uint32_t lanes) { race->live[warp] = lanes; }
+
+void race_warp_sync(Race *race, unsigned warp, uint32_t members) {
+    members &= race->live[warp];
+    if (members == race->live[warp])
         meet(race, warp);
     else
-        meet_some(race, warp, members & live);
+        meet_some(race, warp, members);
+}
+
+/* Whether `released` is more than is known. */
+static bool is_news(const Race *race, const uint32_t *known, const uint32_t *released) {
+    const unsigned n = width(race), lanes = actor(race, SECTION_LANES, 0);
+    const unsigned rest = actor(race, SECTION_LANES + 1, 0);
+    bool news = false;
+    for (unsigned i = 0; i < n; i++)
+        news |= i >= lanes && i < rest ? (released[i] & ~known[i]) != 0 : released[i] > known[i];
+    return news;
+}
+
+/* Lanes come to know what somebody has released. The others do when they have met them. */
+static void acquire(Race *race, unsigned warp, uint32_t lanes, const uint32_t *released) {
+    const uint32_t copies = released[actor(race, SECTION_COPY, warp)];
+    const bool alike = !race->ahead[warp];
+    if (race->landed[warp] < copies) race->landed[warp] = copies;
+    if (!is_news(race, known_to(race, warp, RACE_ALL_LANES), released)) return;
+    if ((lanes & race->live[warp]) == race->live[warp]) {
+        if (!alike) join(race, race->behind[warp], released);
+    } else {
+        if (alike) memcpy(race->behind[warp], race->clock[warp], sizeof race->behind[warp]);
+        go_ahead(race, warp, lanes);
+    }
+    join(race, race->clock[warp], released);
 }
 
 /* The lanes whose doings a lane releases: itself, and those that it has met. */
@@ -96,12 +126,15 @@ static void release_to(const Race *race, uint32_t *into, const uint32_t *from, u
     into[actor(race, SECTION_LANES, warp)] |= released_lanes(race, warp, lane);
 }
 
+static void release_now(const Race *race, uint32_t *into, unsigned warp, unsigned lane) {
+    release_to(race, into, known_to(race, warp, lane), warp, lane,
+               race->clock[warp][actor(race, SECTION_WARP, warp)], race->met[warp]);
+}
+
 bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane, bool copies) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    const uint32_t *mine = race->clock[warp];
-    release_to(race, clocks->arrived, mine, warp, lane, mine[actor(race, SECTION_WARP, warp)],
-               race->met[warp]);
+    release_now(race, clocks->arrived, warp, lane);
     if (copies) {
         unsigned who = actor(race, SECTION_COPY, warp);
         clocks->arrived[who] = race->queue[RACE_COPY][warp].open;
@@ -120,10 +153,10 @@ bool race_mbarrier_complete(Race *race, uint32_t address) {
     return true;
 }
 
-bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp) {
+bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t lanes) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    acquire(race, warp, clocks->completed);
+    acquire(race, warp, lanes, clocks->completed);
     return true;
 }
 
@@ -143,11 +176,11 @@ static bool is_shared_place(const Race *race, const Location *at) {
     return at == &race->location[LOCATIONS];
 }
 
-void race_strong_read(Race *race, unsigned warp, uint64_t address, unsigned order) {
+void race_strong_read(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order) {
     const Location *at = race->locations ? find_location(race, address) : NULL;
     if (!at || (!at->owner && !is_shared_place(race, at))) return;
     join(race, race->seen[warp], at->clock);
-    if (order & RACE_ACQUIRES) acquire(race, warp, at->clock);
+    if (order & RACE_ACQUIRES) acquire(race, warp, 1u << lane, at->clock);
 }
 
 void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
@@ -167,9 +200,7 @@ void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t addres
     }
     if (fenced) release_to(race, at->clock, fence->clock, warp, lane, fence->at, fence->met);
     if (!releases) return;
-    const uint32_t *mine = race->clock[warp];
-    release_to(race, at->clock, mine, warp, lane, mine[actor(race, SECTION_WARP, warp)],
-               race->met[warp]);
+    release_now(race, at->clock, warp, lane);
     tick(race, warp);
 }
 
@@ -183,17 +214,21 @@ void race_forget(Race *race, uint32_t mask, const uint32_t address[32]) {
 /* Lanes that come to a fence one after another are taken for such that come at once. */
 void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order) {
     Fence *fence = &race->fence[warp];
-    if (order & RACE_ACQUIRES) acquire(race, warp, race->seen[warp]);
+    if (order & RACE_ACQUIRES) acquire(race, warp, mask, race->seen[warp]);
     if (!(order & RACE_RELEASES)) return;
-    memcpy(fence->clock, race->clock[warp], sizeof fence->clock);
+    const uint32_t ahead = mask & race->ahead[warp];
+    const unsigned first = (unsigned)__builtin_ctz(ahead ? ahead : mask); /* who knows most */
+    memcpy(fence->clock, known_to(race, warp, first), sizeof fence->clock);
     fence->lanes |= mask;
     fence->met = race->met[warp];
-    fence->at = fence->clock[actor(race, SECTION_WARP, warp)];
+    fence->at = race->clock[warp][actor(race, SECTION_WARP, warp)];
     tick(race, warp);
 }
 
 void race_proxy_fence(Race *race, unsigned warp) {
-    uint32_t *known = race->clock[warp], *visible = known + SECTION_VISIBLE * race->warps;
-    memcpy(visible, known, SECTION_VISIBLE * race->warps * sizeof *known);
+    uint32_t *const each[] = {race->clock[warp], race->behind[warp]};
+    for (int i = 0; i < 2; i++)
+        memcpy(each[i] + SECTION_VISIBLE * race->warps, each[i],
+               SECTION_VISIBLE * race->warps * sizeof *each[i]);
     tick(race, warp);
 }

@@ -127,44 +127,55 @@ static void test_release_sequences(void) {
         lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
         race_strong_write(race, 0, 0, flag, releases, false);
         race_strong_write(race, row[i].warp, row[i].lane, flag, row[i].order, row[i].atomic);
-        race_strong_read(race, 2, flag, acquires);
+        race_strong_read(race, 2, 0, flag, acquires);
         ok(passed_on() == row[i].right, "%s", row[i].name);
     }
     race_begin_block(race);
     lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
     race_strong_write(race, 0, 0, far, releases, false);
-    race_strong_read(race, 2, far + 4, acquires);
+    race_strong_read(race, 2, 0, far + 4, acquires);
     ok(!passed_on(), "another address");
     race_begin_block(race);
     lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
     race_strong_write(race, 0, 0, flag, releases, false);
     lanes(0, RACE_WRITE, 1, 512, 0, 4, 1);
-    race_strong_read(race, 2, flag, acquires);
+    race_strong_read(race, 2, 0, flag, acquires);
     ok(!passed_on(), "a weak write replaces what was released");
     race_begin_block(race);
-    race_strong_read(race, 2, far, acquires);
+    race_strong_read(race, 2, 0, far, acquires);
     ok(!lanes(0, RACE_WRITE, 1, 0, 0, 4, 1) && !passed_on(), "another block forgets");
     race_begin_block(race);
     lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
     race_fence(race, 0, 2, RACE_ACQUIRES | RACE_RELEASES);
     race_strong_write(race, 0, 0, far, strong, false);
-    race_strong_read(race, 2, far, acquires);
+    race_strong_read(race, 2, 0, far, acquires);
     ok(!passed_on(), "another lane's fence");
     race_begin_block(race);
     lanes(0, RACE_WRITE, 3, 0, 0, 4, 1);
     race_strong_write(race, 0, 5, far, releases, false);
-    race_strong_read(race, 2, far, acquires);
+    race_strong_read(race, 2, 0, far, acquires);
     ok(!passed_on(), "another lane's release");
     race_begin_block(race);
     lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
     race_strong_write(race, 0, 0, far, releases, false);
-    race_strong_read(race, 1, far, acquires);
+    race_strong_read(race, 1, 0, far, acquires);
     race_fence(race, 1, all, RACE_RELEASES);
     race_strong_write(race, 1, 7, flag, strong, true);
-    race_strong_read(race, 2, flag, strong);
+    race_strong_read(race, 2, 0, flag, strong);
     ok(!passed_on(), "passed on by a third, without the last fence");
     race_fence(race, 2, all, RACE_ACQUIRES);
     ok(passed_on(), "and with it");
+    for (int met = 0; met < 2; met++) {
+        race_begin_block(race);
+        lanes(0, RACE_WRITE, 1, 0, 0, 4, 1);
+        race_strong_write(race, 0, 0, flag, releases, false);
+        race_strong_read(race, 1, 4, flag, acquires);
+        if (met) race_warp_sync(race, 1, 1 << 4 | 1 << 5);
+        race_strong_write(race, 1, 5, far, releases, false);
+        race_strong_read(race, 2, 0, far, acquires);
+        ok(passed_on() == met, "passed on by a lane that has %smet the one that acquired",
+           met ? "" : "not ");
+    }
     /* more locations than the table has places: those without one share theirs, so that no race is
      * invented */
     int wrong = 0;
@@ -173,7 +184,7 @@ static void test_release_sequences(void) {
     for (uint64_t i = 0; i < 5000; i++) race_strong_write(race, 0, 0, far + 8 * i, releases, true);
     for (uint64_t i = 0; i < 5000; i++) {
         lanes(1, RACE_WRITE, 1, 128, 0, 4, 1);
-        race_strong_read(race, 1, far + 8 * i, strong);
+        race_strong_read(race, 1, 0, far + 8 * i, strong);
         race_fence(race, 1, all, RACE_ACQUIRES);
         wrong += lanes(1, RACE_READ, 1, 0, 0, 4, 2);
     }
@@ -189,11 +200,11 @@ static void test_lanes(void) {
     ok(report.later.lane == 0 && report.earlier.lane == 1, "the report names both lanes");
     race_begin_block(race);
     lanes(0, RACE_WRITE, all, 0, 4, 4, 1);
-    race_warp_sync(race, 0, all, all);
+    race_warp_sync(race, 0, all);
     ok(!lanes(0, RACE_READ, all, 4, 4, 4, 3), "with __syncwarp it is clean");
     ok(lanes(0, RACE_WRITE, all, 0, 4, 4, 4) && reported(RACE_WITHIN_WARP, 3, 4),
        "overwriting what a neighbour reads needs another");
-    race_warp_sync(race, 0, all, all);
+    race_warp_sync(race, 0, all);
     ok(!lanes(0, RACE_WRITE, all, 0, 0, 4, 5), "lanes of one instruction do not race");
     ok(lanes(0, RACE_READ, 1, 0, 0, 4, 6), "but the word has several writers then");
     race_begin_block(race);
@@ -240,11 +251,11 @@ static void test_copies(void) {
     race_wait(race, 0, RACE_COPY, 1);
     ok(!lanes(0, RACE_READ, all, 0, 16, 16, 2), "wait_group 1: the first group has landed");
     ok(reads(0, 0, 2) && reported(RACE_WITHIN_WARP, 1, 2), "each lane has waited for its own");
-    race_warp_sync(race, 0, all, all);
+    race_warp_sync(race, 0, all);
     ok(!reads(0, 0, 2), "after they have met it is all of it");
     ok(reads(0, 1024, 4) && reported(RACE_NOT_WAITED, 3, 4), "and the second has not");
     race_wait(race, 0, RACE_COPY, 0);
-    race_warp_sync(race, 0, all, all);
+    race_warp_sync(race, 0, all);
     ok(!reads(0, 1024 + 128, 5), "wait_group 0: both");
     ok(reads(1, 0, 6) && reported(RACE_UNORDERED, 1, 6), "another warp needs a barrier besides");
     barrier(0, 15);
@@ -263,7 +274,7 @@ static void test_copies(void) {
     race_wait(race, 0, RACE_COPY, 0);
     ok(reads(0, 0, 2), "wait_group does not wait for copies that were not committed");
     race_wait(race, 0, RACE_COPY, RACE_WAIT_ALL);
-    race_warp_sync(race, 0, all, all);
+    race_warp_sync(race, 0, all);
     ok(!reads(0, 128, 3), "wait_all does");
 
     race_begin_block(race);
@@ -271,7 +282,7 @@ static void test_copies(void) {
     race_mbarrier_arrive(race, BASE + 4096, 0, RACE_ALL_LANES, true);
     copies(0, 1024, 2);
     race_mbarrier_complete(race, BASE + 4096);
-    race_mbarrier_acquire(race, BASE + 4096, 1);
+    race_mbarrier_acquire(race, BASE + 4096, 1, all);
     ok(!reads(1, 0, 3), "cp.async.mbarrier.arrive covers the copies before it");
     ok(reads(1, 1024, 4), "and not those after");
 }
@@ -289,10 +300,10 @@ static void test_mbarriers(void) {
     race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_bulk_load(race, 0, RACE_ALL_LANES, empty, BASE + 1024, 1024, 2, &report);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1);
+    race_mbarrier_acquire(race, full, 1, all);
     ok(!reads(1, 0, 3), "after the wait it is clean");
     ok(reads(1, 1024, 4), "a wait on one mbarrier says nothing about another");
-    race_mbarrier_acquire(race, full, 0);
+    race_mbarrier_acquire(race, full, 0, all);
     ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 5, &report) &&
            reported(RACE_UNORDERED, 3, 5),
        "the next load over data still being read");
@@ -300,16 +311,16 @@ static void test_mbarriers(void) {
     race_begin_block(race);
     race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1);
+    race_mbarrier_acquire(race, full, 1, all);
     reads(1, 0, 2);
     race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, empty);
-    race_mbarrier_acquire(race, empty, 0);
+    race_mbarrier_acquire(race, empty, 0, all);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 3, &report),
        "after the consumer's release it is clean");
     ok(reads(1, 128, 4), "the second phase needs its own wait");
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1);
+    race_mbarrier_acquire(race, full, 1, all);
     ok(!reads(1, 256, 5), "which it then has");
 
     race_begin_block(race);
@@ -317,7 +328,7 @@ static void test_mbarriers(void) {
     race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
     writes(1, 128, 2);
     race_mbarrier_complete(race, empty);
-    race_mbarrier_acquire(race, empty, 2);
+    race_mbarrier_acquire(race, empty, 2, all);
     ok(!reads(2, 0, 3), "an arrival releases the writes before it");
     ok(reads(2, 128, 4), "and not those after");
 
@@ -335,11 +346,11 @@ static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving
     const uint32_t empty = BASE + 4104;
     race_begin_block(race);
     lanes(1, RACE_READ, mask, 0, step, 4, 1);
-    if (meets) race_warp_sync(race, 1, all, all);
+    if (meets) race_warp_sync(race, 1, all);
     for (unsigned lane = 0; lane < 32; lane++)
         if (arriving >> lane & 1) race_mbarrier_arrive(race, empty, 1, lane, false);
     race_mbarrier_complete(race, empty);
-    race_mbarrier_acquire(race, empty, 0);
+    race_mbarrier_acquire(race, empty, 0, all);
     return !lanes(0, RACE_WRITE, 1, 0, 4, 4, 2);
 }
 
@@ -362,16 +373,16 @@ static void test_lanes_release(void) {
     lanes(1, RACE_READ, 2, 0, 0, 4, 1); /* lane 1 */
     race_mbarrier_arrive(race, first, 1, 1, false);
     race_mbarrier_complete(race, first);
-    race_mbarrier_acquire(race, first, 2);
+    race_mbarrier_acquire(race, first, 2, all);
     race_mbarrier_arrive(race, second, 2, 0, false);
     race_mbarrier_complete(race, second);
-    race_mbarrier_acquire(race, second, 0);
+    race_mbarrier_acquire(race, second, 0, all);
     ok(!lanes(0, RACE_WRITE, 1, 0, 4, 4, 2), "what is known of a lane is passed on");
     race_begin_block(race);
     lanes(1, RACE_READ, 2, 0, 0, 4, 1);
     race_mbarrier_arrive(race, first, 1, 0, false);
     race_mbarrier_complete(race, first);
-    race_mbarrier_acquire(race, first, 0);
+    race_mbarrier_acquire(race, first, 0, all);
     barrier(0, 1u << 1 | 1);
     ok(!lanes(0, RACE_WRITE, 1, 0, 4, 4, 2), "a barrier orders all lanes, whoever arrived before");
 }
@@ -416,13 +427,13 @@ static void test_tile_release(void) {
     race_begin_block(race);
     race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1);
+    race_mbarrier_acquire(race, full, 1, all);
     ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "TMA to wgmma needs no fence");
     race_mbarrier_arrive(race, full + 8, 1, RACE_ALL_LANES,
                          false); /* released before the wgmma is over */
     race_mbarrier_complete(race, full + 8);
-    race_mbarrier_acquire(race, full + 8, 0);
+    race_mbarrier_acquire(race, full + 8, 0, all);
     ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 3, &report) &&
            reported(RACE_NOT_WAITED, 2, 3),
        "releasing a tile before wgmma.wait_group");
@@ -435,7 +446,7 @@ static void test_tile_release(void) {
     race_wait(race, 1, RACE_WGMMA, 0);
     race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 0);
+    race_mbarrier_acquire(race, full, 0, all);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full + 8, BASE, 1024, 3, &report),
        "releasing it after");
 }

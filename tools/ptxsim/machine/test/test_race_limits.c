@@ -92,7 +92,7 @@ static void test_rows(unsigned granule) {
 static void pass(uint32_t mbarrier, unsigned from, unsigned lane, unsigned to) {
     race_mbarrier_arrive(race, mbarrier, from, lane, false);
     race_mbarrier_complete(race, mbarrier);
-    race_mbarrier_acquire(race, mbarrier, to);
+    race_mbarrier_acquire(race, mbarrier, to, all);
 }
 
 /* Every two warps: what orders them, and what does not. */
@@ -144,7 +144,7 @@ static void test_not_lanes(void) {
             for (unsigned lane = 0; lane < 32; lane++)
                 race_mbarrier_arrive(race, bar, 1, lane, false);
             race_mbarrier_complete(race, bar);
-            race_mbarrier_acquire(race, bar, 2);
+            race_mbarrier_acquire(race, bar, 2, all);
             missed += !one(2, RACE_WRITE, 5, at, 4, 2) || report.why != RACE_NOT_WAITED;
         }
         ok(missed == 0, "%s is not over where all lanes have arrived (%d wrong)", names[what],

@@ -163,6 +163,16 @@ static const Program strong[] = {
     {FLAG("fence.acq_rel.cta; @second st.shared.u32 [room], z; " RELAXED,
           LOAD_FLAG("acquire.cta.shared"), ""),
      false},
+    /* one lane acquires: the others know when they have met it */
+    {"mov.u32 d2, 1; " WROTE RELEASED "@first ld.acquire.cta.shared.u32 d1, [room+4]; "
+     "@third ld.shared.u32 d0, [room]; ",
+     false},
+    {"mov.u32 d2, 1; " WROTE RELEASED "@first ld.acquire.cta.shared.u32 d1, [room+4]; "
+     "bar.warp.sync -1; @third ld.shared.u32 d0, [room]; ",
+     true},
+    {"mov.u32 d2, 1; " WROTE RELEASED "ld.acquire.cta.shared.u32 d1, [room+4]; "
+     "@third ld.shared.u32 d0, [room]; ",
+     true},
     /* a flag in global memory orders shared memory, too */
     {"mov.u32 d1, 0; mov.u32 d2, 1; " GLOBAL("@second st.release.gpu.global.u32 [p], d2;",
                                              "ld.acquire.gpu.global.u32 d1, [p]"),
@@ -234,6 +244,10 @@ static const Program strong[] = {
 #define INIT "@first mbarrier.init.shared.b64 [bar], 32; bar.sync 0; "
 #define WAIT "WAIT: mbarrier.try_wait.parity.shared.b64 g, [bar], 0; @!g bra WAIT; "
 
+#define ONE_WAITS                                                    \
+    "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " \
+    "setp.ne.u32 g, t, 32; @g bra OTHERS; " WAIT "OTHERS: "
+#define NEXT_READS "setp.eq.u32 g, t, 33; @g ld.shared.u32 d0, [room]; "
 #define INIT_FOR_ONE "@first mbarrier.init.shared.b64 [bar], 1; bar.sync 0; "
 #define ONE_ARRIVES "@third mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT
 
@@ -279,6 +293,13 @@ static const Program copies[] = {
     {INIT WRITE "@upper bra END; mbarrier.arrive.shared.b64 x, [bar]; " WAIT
                 "@third ld.shared.u32 d0, [room]; END:",
      true},
+    /* one lane waits: the others know when they have met it */
+    {INIT WRITE ONE_WAITS READ "END:", true},
+    {INIT WRITE ONE_WAITS NEXT_READS "END:", false},
+    {INIT WRITE ONE_WAITS "vote.sync.ballot.b32 d1, first, -1; " NEXT_READS "END:", false},
+    {INIT WRITE ONE_WAITS "bar.warp.sync -1; " NEXT_READS "END:", true},
+    {INIT WRITE ONE_WAITS MEET("3") NEXT_READS "END:", true},
+    {INIT WRITE ONE_WAITS MEET("6") NEXT_READS "END:", false},
     {INIT_FOR_ONE WRITE MEET("3") ONE_ARRIVES READ "END:", true},
     {INIT_FOR_ONE WRITE MEET("6") ONE_ARRIVES READ "END:", false},
     {INIT WRITE "@!upper mbarrier.arrive_drop.shared.b64 x, [bar]; @!upper bra END; " WAIT READ
