@@ -23,7 +23,7 @@ static void run_yield(Warp *warp, const Op *op) {
 
 static void run_proxy_fence(Warp *warp, const Op *op) {
     (void)op;
-    if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index);
+    if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index, warp->mask);
 }
 
 static void run_fence(Warp *warp, const Op *op) {

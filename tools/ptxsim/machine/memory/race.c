@@ -123,15 +123,19 @@ static void become_strong(Race *race, Act *now, unsigned bytes, uint32_t source)
     now->strong = race->strong[source & RACE_MAX_SOURCE] = (uint8_t)bytes;
 }
 
-/* Whether `past`, later than what is known of all lanes of its warp, was by lanes that are known.
- */
-static bool lanes_are_over(const Race *race, const Act *now, Epoch past) {
+/* Whether `past`, later than what is known of all lanes of its warp, was by lanes that are in the
+ * section `some`. */
+static bool lanes_are_in(const Race *race, const Act *now, Epoch past, unsigned some) {
     const unsigned who = actor_of(past), lane = lane_of(past);
-    if (who >= race->warps || clock_of(past) > now->known[actor(race, SECTION_SOME, who)])
-        return false;
-    const uint32_t lanes = now->known[actor(race, SECTION_LANES, who)];
+    if (who >= race->warps || clock_of(past) > now->known[actor(race, some, who)]) return false;
+    const uint32_t lanes = now->known[actor(race, some + SECTION_LANES - SECTION_SOME, who)];
     /* several lanes may be those that are known, but for a single one */
     return lane < RACE_ALL_LANES ? lanes >> lane & 1 : (lanes & (lanes - 1)) != 0;
+}
+
+/* ... by lanes that are known. */
+static bool lanes_are_over(const Race *race, const Act *now, Epoch past) {
+    return lanes_are_in(race, now, past, SECTION_SOME);
 }
 
 /* The clock up to which all lanes of the warp know what `who` did, if that is the warp itself, or
@@ -178,14 +182,19 @@ RARE static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoc
     if (who != now->warp && when > known && !lanes_are_over(race, now, past)) return true;
     if (is_apart(race, now, lane, past, kind)) return true;
     if (now->async_proxy && kind >= STRONG_WRITES && who < SECTION_VISIBLE * race->warps)
-        return when > now->known[who + SECTION_VISIBLE * race->warps];
+        return when > now->known[who + SECTION_VISIBLE * race->warps] &&
+               !lanes_are_in(race, now, past, SECTION_SOME_VISIBLE);
     return false;
 }
 
 /* Whether `past` precedes the access whatever the lanes are, so that the answer may be kept. */
 static bool is_over(const Race *race, const Act *now, Epoch past) {
     const unsigned who = actor_of(past);
-    return clock_of(past) <= now->known[who] && clock_of(past) <= common(race, now, who, READS);
+    const uint32_t when = clock_of(past);
+    if (now->async_proxy && who < SECTION_VISIBLE * race->warps &&
+        when > now->known[who + SECTION_VISIBLE * race->warps])
+        return false;
+    return when <= now->known[who] && when <= common(race, now, who, READS);
 }
 
 static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {

@@ -13,9 +13,8 @@
  *   for the lanes, but PTX does not promise that they order memory). One lane is in order with
  *   itself; lanes of one execution of one instruction never race here. An arrival at an mbarrier
  *   orders what its lane did, and what the others did before the warp last met (race_warp_sync, a
- *   barrier). What some lanes acquire, the others know when they have met. A fence of any lane is
- * taken to be one of the whole warp, and what is known of some lanes is known of all that ever
- * arrived: that may miss a race, but never invents one.
+ *   barrier). What some lanes acquire, the others know when they have met. What is known of some
+ * lanes is known of all that ever arrived: that may miss a race, but never invents one.
  * - Asynchronous copies and reads of a warp, in three queues (cp.async, bulk stores, wgmma). They
  *   happen some time between issue and the wait for their group: until then they race with every
  *   conflicting access, the issuing warp's own included.
@@ -177,8 +176,8 @@ void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t addres
  * acquires, releases, or both. */
 void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order);
 
-/* fence.proxy.async by `warp`. */
-void race_proxy_fence(Race *race, unsigned warp);
+/* fence.proxy.async by lanes of `warp`. */
+void race_proxy_fence(Race *race, unsigned warp, uint32_t lanes);
 
 /* What went wrong and what usually cures it, one sentence, without the two sides. */
 const char *race_message(RaceWhy why);

@@ -11,7 +11,8 @@
  * hold no actors but, for the ordinary writes of each warp and of its cp.async, the latest clock
  * that the async proxy sees too; so that joining vectors carries this along. In the same way two
  * sections hold for each warp the latest clock that is known of some of its lanes only, and which:
- * joining makes them more, so that no race is invented. */
+ * joining makes them more, so that no race is invented. Two more hold the same of what the async
+ * proxy sees of a warp's writes. */
 enum {
     SECTION_WARP,
     SECTION_COPY,
@@ -19,7 +20,9 @@ enum {
     SECTION_BULK = 4,
     SECTION_WGMMA,
     SECTION_SOME,
+    SECTION_SOME_VISIBLE,
     SECTION_LANES,
+    SECTION_LANES_VISIBLE,
     SECTIONS
 };
 enum { MAX_WIDTH = SECTIONS * RACE_MAX_WARPS + RACE_MAX_MBARRIERS };
@@ -133,7 +136,7 @@ static inline uint32_t next_clock(Race *race) { return ++race->highest; }
 
 static inline void join(const Race *race, uint32_t *into, const uint32_t *from) {
     const unsigned n = width(race), lanes = actor(race, SECTION_LANES, 0);
-    const unsigned rest = actor(race, SECTION_LANES + 1, 0);
+    const unsigned rest = actor(race, SECTION_LANES_VISIBLE + 1, 0);
     for (unsigned i = 0; i < lanes; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
     for (unsigned i = lanes; i < rest; i++) into[i] |= from[i];
     for (unsigned i = rest; i < n; i++) into[i] = into[i] > from[i] ? into[i] : from[i];

@@ -59,7 +59,7 @@ void race_warp_sync(Race *race, unsigned warp, uint32_t members) {
 /* Whether `released` is more than is known. */
 static bool is_news(const Race *race, const uint32_t *known, const uint32_t *released) {
     const unsigned n = width(race), lanes = actor(race, SECTION_LANES, 0);
-    const unsigned rest = actor(race, SECTION_LANES + 1, 0);
+    const unsigned rest = actor(race, SECTION_LANES_VISIBLE + 1, 0);
     bool news = false;
     for (unsigned i = 0; i < n; i++)
         news |= i >= lanes && i < rest ? (released[i] & ~known[i]) != 0 : released[i] > known[i];
@@ -225,10 +225,22 @@ void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order) {
     tick(race, warp);
 }
 
-void race_proxy_fence(Race *race, unsigned warp) {
+/* A lane's fence is for what it knows: of its own warp, what all lanes had done when they last met,
+ * and what it did itself, and those that it has met. */
+void race_proxy_fence(Race *race, unsigned warp, uint32_t lanes) {
     uint32_t *const each[] = {race->clock[warp], race->behind[warp]};
-    for (int i = 0; i < 2; i++)
-        memcpy(each[i] + SECTION_VISIBLE * race->warps, each[i],
-               SECTION_VISIBLE * race->warps * sizeof *each[i]);
+    const uint32_t now = race->clock[warp][warp], live = race->live[warp];
+    const bool whole = (lanes & live) == live;
+    for (int i = 0; i < 2; i++) {
+        uint32_t *visible = each[i] + actor(race, SECTION_VISIBLE, 0);
+        const uint32_t before = visible[warp];
+        memcpy(visible, each[i], SECTION_VISIBLE * race->warps * sizeof *visible);
+        visible[warp] = whole ? now : before > race->met[warp] ? before : race->met[warp];
+        if (whole) continue;
+        each[i][actor(race, SECTION_SOME_VISIBLE, warp)] = now;
+        for (uint32_t left = lanes; left; left &= left - 1)
+            each[i][actor(race, SECTION_LANES_VISIBLE, warp)] |=
+                released_lanes(race, warp, (unsigned)__builtin_ctz(left));
+    }
     tick(race, warp);
 }

@@ -398,25 +398,25 @@ static void test_proxy_fences(void) {
        "wgmma reads ordinary writes: a barrier is not enough");
     race_begin_block(race);
     writes(0, 0, 1);
-    race_proxy_fence(race, 0);
+    race_proxy_fence(race, 0, all);
     barrier(0, 15);
     ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "a fence before the barrier");
     race_begin_block(race);
     writes(0, 0, 1);
     barrier(0, 15);
-    race_proxy_fence(race, 1);
+    race_proxy_fence(race, 1, all);
     ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "or one after it");
     race_begin_block(race);
-    race_proxy_fence(race, 0);
+    race_proxy_fence(race, 0, all);
     writes(0, 0, 1);
     barrier(0, 15);
     ok(race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report),
        "a fence before the write is none");
     race_begin_block(race);
     writes(0, 0, 1);
-    race_proxy_fence(race, 0);
+    race_proxy_fence(race, 0, all);
     ok(race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report) &&
            reported(RACE_UNORDERED, 1, 2),
        "a fence is no barrier");
@@ -454,7 +454,7 @@ static void test_tile_release(void) {
 static void test_bulk_stores(void) {
     race_begin_block(race);
     writes(0, 0, 1);
-    race_proxy_fence(race, 0);
+    race_proxy_fence(race, 0, all);
     race_async_read(race, 0, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report);
     race_commit(race, 0, RACE_BULK);
     ok(writes(0, 0, 3) && reported(RACE_NOT_WAITED, 2, 3),
@@ -477,7 +477,7 @@ static void test_writes_before_async(void) {
     ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report) &&
            reported(RACE_NO_PROXY_FENCE, 1, 2),
        "a bulk load must see its mbarrier initialised");
-    race_proxy_fence(race, 0);
+    race_proxy_fence(race, 0, all);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report),
        "after a fence it does");
     race_begin_block(race);
@@ -487,7 +487,7 @@ static void test_writes_before_async(void) {
     ok(race_async_read(race, 0, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
            reported(RACE_NO_PROXY_FENCE, 1, 2),
        "cp.async writes are ordinary: wgmma needs a fence after the wait");
-    race_proxy_fence(race, 0);
+    race_proxy_fence(race, 0, all);
     ok(!race_async_read(race, 0, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "with it, it is clean");
 }

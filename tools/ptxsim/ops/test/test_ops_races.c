@@ -321,6 +321,8 @@ static const Program copies[] = {
     "@first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], " \
     "[p], 16, [bar]; "
 
+#define FENCE_AND_STORE_OF_THIRD FENCE STORE_OF_THIRD
+#define STORE_MORE "@first cp.async.bulk.global.shared::cta.bulk_group [p], [room], 64; " STORED
 #define STORE_OF_THIRD                                                     \
     "@third cp.async.bulk.global.shared::cta.bulk_group [p], [room], 16; " \
     "@third cp.async.bulk.commit_group; @third cp.async.bulk.wait_group.read 0; "
@@ -350,6 +352,20 @@ static const Program bulk_copies[] = {
                       "@first cp.async.bulk.wait_group.read 1; " WRITE,
      true},
     {FILL FENCE STORE OWN STORED, true},
+    /* a lane's fence is for what it knows */
+    {FILL "@first " FENCE STORE STORED, true},
+    {FILL "@third " FENCE STORE STORED, false},
+    {FILL "@third " FENCE "bar.warp.sync -1; " STORE STORED, false},
+    {FILL "bar.warp.sync -1; @third " FENCE "bar.warp.sync -1; " STORE STORED, true},
+    {FILL MEET("3") "@third " FENCE "bar.warp.sync -1; " STORE STORED, true},
+    {"@!upper st.shared.u32 [s], z; @first " FENCE "bar.warp.sync -1; " STORE_MORE, false},
+    {"@!upper st.shared.u32 [s], z; " FENCE "bar.warp.sync -1; " STORE_MORE, true},
+    {FILL "bar.warp.sync -1; @third " FENCE_AND_STORE_OF_THIRD, true},
+    {"@second st.shared.v4.u32 [room], {z, z, z, z}; @second " FENCE "bar.sync 0; " STORE STORED,
+     true},
+    {"@!first bra OTHERS; OTHERS: @second st.shared.v4.u32 [room], {z, z, z, z}; @first " FENCE
+     "bar.sync 0; " STORE STORED,
+     false},
     {FILL FENCE STORE_OF_THIRD, false},
     {FILL FENCE "bar.warp.sync -1; " STORE_OF_THIRD, true},
     {BEGIN LOAD_OF_THIRD, false},
