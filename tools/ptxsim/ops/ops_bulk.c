@@ -132,7 +132,8 @@ static void run_bulk(Warp *warp, const Op *op) {
 static void run_commit(Warp *warp, const Op *op) {
     (void)op;
     EACH_ACTIVE(warp->bulk->groups[l]++);
-    if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_BULK);
+    if (warp->block->race)
+        race_commit(warp->block->race, (unsigned)warp->index, RACE_BULK, warp->mask);
     if (warp->block->record) observe_commit(warp->block->record, warp, RACE_BULK);
 }
 
@@ -150,7 +151,7 @@ static void run_wait(Warp *warp, const Op *op) {
     }
     queue->count = kept;
     if (warp->block->race)
-        race_wait(warp->block->race, (unsigned)warp->index, RACE_BULK, op->number);
+        race_wait(warp->block->race, (unsigned)warp->index, RACE_BULK, op->number, warp->mask);
     if (warp->block->record) observe_wait(warp->block->record, warp, RACE_BULK, op->number);
 }
 

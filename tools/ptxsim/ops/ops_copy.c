@@ -66,7 +66,8 @@ static void run_copy(Warp *warp, const Op *op) {
 static void run_commit(Warp *warp, const Op *op) {
     (void)op;
     EACH_ACTIVE(warp->copies->groups[l]++);
-    if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_COPY);
+    if (warp->block->race)
+        race_commit(warp->block->race, (unsigned)warp->index, RACE_COPY, warp->mask);
     if (warp->block->record) observe_commit(warp->block->record, warp, RACE_COPY);
 }
 
@@ -84,7 +85,7 @@ static void run_wait(Warp *warp, const Op *op) {
     }
     copy_drop_landed(queue);
     if (warp->block->race)
-        race_wait(warp->block->race, (unsigned)warp->index, RACE_COPY, op->number);
+        race_wait(warp->block->race, (unsigned)warp->index, RACE_COPY, op->number, warp->mask);
     if (warp->block->record) observe_wait(warp->block->record, warp, RACE_COPY, op->number);
 }
 

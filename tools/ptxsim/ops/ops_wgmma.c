@@ -142,7 +142,8 @@ static void run_commit(Warp *warp, const Op *op) {
     (void)op;
     require_warpgroup(warp);
     warp->wgmma->groups++;
-    if (warp->block->race) race_commit(warp->block->race, (unsigned)warp->index, RACE_WGMMA);
+    if (warp->block->race)
+        race_commit(warp->block->race, (unsigned)warp->index, RACE_WGMMA, warp->mask);
     if (warp->block->record) observe_commit(warp->block->record, warp, RACE_WGMMA);
 }
 
@@ -163,7 +164,7 @@ static void run_wait(Warp *warp, const Op *op) {
         wgmma_mark(warp, queue->wgmma[i].op, 1);
     }
     if (warp->block->race)
-        race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number);
+        race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number, warp->mask);
     if (warp->block->record) observe_wait(warp->block->record, warp, RACE_WGMMA, op->number);
 }
 

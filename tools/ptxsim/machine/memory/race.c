@@ -59,7 +59,7 @@ void race_begin_block(Race *race) {
         race->ahead[warp] = 0;
         race->live[warp] = UINT32_MAX;
         for (unsigned q = 0; q < QUEUES; q++) {
-            race->queue[q][warp].count = 0;
+            race->queue[q][warp].count = race->queue[q][warp].lanes = 0;
             race->queue[q][warp].open = next_clock(race);
         }
         tick(race, warp);
@@ -454,6 +454,7 @@ bool race_access(Race *race, unsigned warp, RaceAccess access, uint32_t mask,
 bool race_copy(Race *race, unsigned warp, uint32_t mask, const uint32_t address[32], unsigned bytes,
                uint32_t source, RaceReport *report) {
     Act now;
+    race->queue[RACE_COPY][warp].lanes |= mask;
     begin(&now, race, warp, RACE_ACTOR_COPY, actor(race, SECTION_COPY, warp),
           race->queue[RACE_COPY][warp].open, RACE_WRITE, source);
     return write_request(race, &now, mask, address, bytes, report);
@@ -467,6 +468,7 @@ bool race_async_read(Race *race, unsigned warp, unsigned lane, RaceQueue queue, 
                      RaceReport *report) {
     unsigned kind = queue == RACE_BULK ? BULK_STORES : WGMMA_READS;
     Act now;
+    race->queue[queue][warp].lanes |= lane < RACE_ALL_LANES ? 1u << lane : UINT32_MAX;
     begin(&now, race, warp, queue == RACE_BULK ? RACE_ACTOR_BULK : RACE_ACTOR_WGMMA,
           actor(race, queue_section[queue], warp), race->queue[queue][warp].open, RACE_READ,
           source);

@@ -134,11 +134,12 @@ bool race_async_read(Race *race, unsigned warp, unsigned lane, RaceQueue queue, 
 bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier, uint32_t address,
                     uint32_t bytes, uint32_t source, RaceReport *report);
 
-/* Closes the open group of a queue (commit_group), and waits until at most `keep` closed groups are
- * outstanding (wait_group keep). RACE_WAIT_ALL waits for uncommitted ones too (wait_all). */
+/* Lanes close the open group of a queue (commit_group), and wait until at most `keep` closed groups
+ * are outstanding (wait_group keep). RACE_WAIT_ALL waits for uncommitted ones too (wait_all). Those
+ * that have never issued anything change nothing. */
 enum { RACE_WAIT_ALL = -1 };
-void race_commit(Race *race, unsigned warp, RaceQueue queue);
-void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep);
+void race_commit(Race *race, unsigned warp, RaceQueue queue, uint32_t lanes);
+void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep, uint32_t lanes);
 
 /* The lanes of the warp that have not ended; all until this is said. */
 void race_live(Race *race, unsigned warp, uint32_t lanes);

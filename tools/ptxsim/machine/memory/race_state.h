@@ -35,6 +35,7 @@ typedef struct Queue {
     uint32_t open;
     uint32_t closed[RING]; /* clocks of the last groups committed, by number modulo RING */
     uint32_t count;        /* groups committed */
+    uint32_t lanes;        /* that have ever issued something: the groups are theirs */
 } Queue;
 
 typedef struct MbarrierClocks {

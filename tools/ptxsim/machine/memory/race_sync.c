@@ -3,26 +3,6 @@
 
 #include "machine/memory/race_state.h"
 
-void race_commit(Race *race, unsigned warp, RaceQueue queue) {
-    Queue *q = &race->queue[queue][warp];
-    q->closed[q->count++ % RING] = q->open;
-    q->open = next_clock(race);
-}
-
-void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep) {
-    Queue *q = &race->queue[queue][warp];
-    const unsigned who = actor(race, queue_section[queue], warp);
-    uint32_t over = 0;
-    if (keep == RACE_WAIT_ALL) {
-        over = q->open;
-        q->open = next_clock(race);
-    } else if (keep < RING && q->count > (uint32_t)keep) {
-        over = q->closed[(q->count - 1 - (uint32_t)keep) % RING];
-    }
-    if (over > race->clock[warp][who]) race->clock[warp][who] = over;
-    if (over > race->behind[warp][who]) race->behind[warp][who] = over;
-}
-
 void race_gather(Race *race, unsigned warp) {
     if (!race->tested[warp]) return;
     race->tested[warp] = false;
@@ -66,17 +46,22 @@ static bool is_news(const Race *race, const uint32_t *known, const uint32_t *rel
     return news;
 }
 
+/* Only these lanes come to know what is about to be added. */
+static void part(Race *race, unsigned warp, uint32_t lanes) {
+    if (!race->ahead[warp])
+        memcpy(race->behind[warp], race->clock[warp], sizeof race->behind[warp]);
+    go_ahead(race, warp, lanes);
+}
+
 /* Lanes come to know what somebody has released. The others do when they have met them. */
 static void acquire(Race *race, unsigned warp, uint32_t lanes, const uint32_t *released) {
     const uint32_t copies = released[actor(race, SECTION_COPY, warp)];
-    const bool alike = !race->ahead[warp];
     if (race->landed[warp] < copies) race->landed[warp] = copies;
     if (!is_news(race, known_to(race, warp, RACE_ALL_LANES), released)) return;
     if ((lanes & race->live[warp]) == race->live[warp]) {
-        if (!alike) join(race, race->behind[warp], released);
+        if (race->ahead[warp]) join(race, race->behind[warp], released);
     } else {
-        if (alike) memcpy(race->behind[warp], race->clock[warp], sizeof race->behind[warp]);
-        go_ahead(race, warp, lanes);
+        part(race, warp, lanes);
     }
     join(race, race->clock[warp], released);
 }
@@ -113,6 +98,40 @@ MbarrierClocks *race_mbarrier(Race *race, uint32_t address) {
     clocks->phase = next_clock(race);
     return clocks;
 }
+
+/* ---- Queues ---------------------------------------------------------------------------------- */
+
+/* The groups are of lanes that issued; others that commit or wait do so for themselves. */
+static bool has_groups(const Queue *q, uint32_t lanes) { return !q->lanes || (q->lanes & lanes); }
+
+void race_commit(Race *race, unsigned warp, RaceQueue queue, uint32_t lanes) {
+    Queue *q = &race->queue[queue][warp];
+    if (!has_groups(q, lanes)) return;
+    q->closed[q->count++ % RING] = q->open;
+    q->open = next_clock(race);
+}
+
+void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep, uint32_t lanes) {
+    Queue *q = &race->queue[queue][warp];
+    const unsigned who = actor(race, queue_section[queue], warp);
+    const bool whole = (lanes & race->live[warp]) == race->live[warp];
+    uint32_t over = 0;
+    if (!has_groups(q, lanes)) return;
+    if (keep == RACE_WAIT_ALL) {
+        over = q->open;
+        q->open = next_clock(race);
+    } else if (keep < RING && q->count > (uint32_t)keep) {
+        over = q->closed[(q->count - 1 - (uint32_t)keep) % RING];
+    }
+    if (over <= known_to(race, warp, RACE_ALL_LANES)[who]) return;
+    if (whole)
+        race->behind[warp][who] = over;
+    else
+        part(race, warp, lanes);
+    if (over > race->clock[warp][who]) race->clock[warp][who] = over;
+}
+
+/* ---- mbarriers ------------------------------------------------------------------------------- */
 
 /* What a lane releases: `from`, where `at` is its own clock, and `met` what all lanes have done. */
 static void release_to(const Race *race, uint32_t *into, const uint32_t *from, unsigned warp,

@@ -245,16 +245,16 @@ static void test_copies(void) {
     ok(report.earlier.actor == RACE_ACTOR_COPY && report.earlier.warp == 0, "is told as such");
     race_begin_block(race);
     copies(0, 0, 1);
-    race_commit(race, 0, RACE_COPY);
+    race_commit(race, 0, RACE_COPY, all);
     copies(0, 1024, 3);
-    race_commit(race, 0, RACE_COPY);
-    race_wait(race, 0, RACE_COPY, 1);
+    race_commit(race, 0, RACE_COPY, all);
+    race_wait(race, 0, RACE_COPY, 1, all);
     ok(!lanes(0, RACE_READ, all, 0, 16, 16, 2), "wait_group 1: the first group has landed");
     ok(reads(0, 0, 2) && reported(RACE_WITHIN_WARP, 1, 2), "each lane has waited for its own");
     race_warp_sync(race, 0, all);
     ok(!reads(0, 0, 2), "after they have met it is all of it");
     ok(reads(0, 1024, 4) && reported(RACE_NOT_WAITED, 3, 4), "and the second has not");
-    race_wait(race, 0, RACE_COPY, 0);
+    race_wait(race, 0, RACE_COPY, 0, all);
     race_warp_sync(race, 0, all);
     ok(!reads(0, 1024 + 128, 5), "wait_group 0: both");
     ok(reads(1, 0, 6) && reported(RACE_UNORDERED, 1, 6), "another warp needs a barrier besides");
@@ -264,16 +264,16 @@ static void test_copies(void) {
 
     race_begin_block(race);
     copies(0, 0, 1);
-    race_commit(race, 0, RACE_COPY);
+    race_commit(race, 0, RACE_COPY, all);
     barrier(0, 15); /* before the wait: too early */
-    race_wait(race, 0, RACE_COPY, 0);
+    race_wait(race, 0, RACE_COPY, 0, all);
     ok(reads(1, 0, 2), "a barrier before the wait orders nothing");
 
     race_begin_block(race);
     copies(0, 0, 1);
-    race_wait(race, 0, RACE_COPY, 0);
+    race_wait(race, 0, RACE_COPY, 0, all);
     ok(reads(0, 0, 2), "wait_group does not wait for copies that were not committed");
-    race_wait(race, 0, RACE_COPY, RACE_WAIT_ALL);
+    race_wait(race, 0, RACE_COPY, RACE_WAIT_ALL, all);
     race_warp_sync(race, 0, all);
     ok(!reads(0, 128, 3), "wait_all does");
 
@@ -442,8 +442,8 @@ static void test_tile_release(void) {
 
     race_begin_block(race);
     race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report);
-    race_commit(race, 1, RACE_WGMMA);
-    race_wait(race, 1, RACE_WGMMA, 0);
+    race_commit(race, 1, RACE_WGMMA, all);
+    race_wait(race, 1, RACE_WGMMA, 0, all);
     race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
     race_mbarrier_complete(race, full);
     race_mbarrier_acquire(race, full, 0, all);
@@ -456,13 +456,13 @@ static void test_bulk_stores(void) {
     writes(0, 0, 1);
     race_proxy_fence(race, 0, all);
     race_async_read(race, 0, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report);
-    race_commit(race, 0, RACE_BULK);
+    race_commit(race, 0, RACE_BULK, all);
     ok(writes(0, 0, 3) && reported(RACE_NOT_WAITED, 2, 3),
        "overwriting a tile that a bulk store still reads");
     race_begin_block(race);
     race_async_read(race, 0, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report);
-    race_commit(race, 0, RACE_BULK);
-    race_wait(race, 0, RACE_BULK, 0);
+    race_commit(race, 0, RACE_BULK, all);
+    race_wait(race, 0, RACE_BULK, 0, all);
     ok(!writes(0, 0, 3), "after its wait it is free");
 }
 
@@ -482,8 +482,8 @@ static void test_writes_before_async(void) {
        "after a fence it does");
     race_begin_block(race);
     copies(0, 0, 1);
-    race_commit(race, 0, RACE_COPY);
-    race_wait(race, 0, RACE_COPY, 0);
+    race_commit(race, 0, RACE_COPY, all);
+    race_wait(race, 0, RACE_COPY, 0, all);
     ok(race_async_read(race, 0, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report) &&
            reported(RACE_NO_PROXY_FENCE, 1, 2),
        "cp.async writes are ordinary: wgmma needs a fence after the wait");

@@ -190,8 +190,8 @@ static void test_overflow(void) {
         wrong += one(i % 2, RACE_READ, 3, BASE + 4, 4, 1);
         wrong += !one(1 - i % 2, RACE_WRITE, 3, BASE + 4, 4, 1);
         wrong += race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, &at, 16, 1, &report);
-        race_commit(race, 1, RACE_BULK);
-        race_wait(race, 1, RACE_BULK, 1);
+        race_commit(race, 1, RACE_BULK, all);
+        race_wait(race, 1, RACE_BULK, 1, all);
         wrong += !one(1, RACE_WRITE, 0, at, 4, 1);
         wrong += one(1, RACE_WRITE, 0, BASE + BYTES - 4, 4, 1);
         wrong += one(1, RACE_READ, 0, BASE + BYTES - 4, 4, 1);
@@ -208,7 +208,7 @@ static void begin_groups(void) {
     race_begin_block(race);
     for (uint32_t i = 0; i < GROUPS; i++) {
         copies(0, BASE + 16 * i, i);
-        race_commit(race, 0, RACE_COPY);
+        race_commit(race, 0, RACE_COPY, all);
     }
 }
 
@@ -218,22 +218,22 @@ static void test_groups(void) {
     race = race_new(BASE, BYTES, 1, 4);
     for (int i = 0; i < 64; i++) {
         begin_groups();
-        race_wait(race, 0, RACE_COPY, i);
+        race_wait(race, 0, RACE_COPY, i, all);
         if (!landed((uint32_t)(GROUPS - 1 - i)) || (i && landed((uint32_t)(GROUPS - i))))
             ok(false, "all but %d groups have landed", i);
     }
     begin_groups();
-    race_wait(race, 0, RACE_COPY, 64);
+    race_wait(race, 0, RACE_COPY, 64, all);
     ok(!landed(GROUPS - 1) && !landed(GROUPS - 64), "too many to tell");
     race_begin_block(race);
     copies(0, BASE, 1);
-    race_commit(race, 0, RACE_COPY);
-    race_wait(race, 0, RACE_COPY, 1);
+    race_commit(race, 0, RACE_COPY, all);
+    race_wait(race, 0, RACE_COPY, 1, all);
     ok(!landed(0), "one may be in flight");
-    race_wait(race, 0, RACE_COPY, 5);
+    race_wait(race, 0, RACE_COPY, 5, all);
     ok(!landed(0), "or five");
-    race_wait(race, 0, RACE_COPY, 0);
-    race_wait(race, 0, RACE_COPY, 3);
+    race_wait(race, 0, RACE_COPY, 0, all);
+    race_wait(race, 0, RACE_COPY, 3, all);
     ok(landed(0), "what was waited for stays so");
     race_free(race);
 }

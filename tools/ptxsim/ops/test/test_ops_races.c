@@ -344,6 +344,19 @@ static const Program bulk_copies[] = {
     {FILL "fence.mbarrier_init.release.cluster; " STORE STORED, true},
     {FILL FENCE STORE WRITE STORED, false},
     {FILL FENCE STORE STORED WRITE, true},
+    /* the lane that stores commits and waits, and then the others meet it */
+    {FILL FENCE STORE "@third cp.async.bulk.commit_group; @first cp.async.bulk.wait_group.read 0; "
+                      "bar.warp.sync -1; " WRITE "@first cp.async.bulk.commit_group; "
+                      "@first cp.async.bulk.wait_group 0; ",
+     false},
+    {FILL FENCE STORE "@first cp.async.bulk.commit_group; @third cp.async.bulk.wait_group.read 0; "
+                      "bar.warp.sync -1; " WRITE "@first cp.async.bulk.wait_group 0; ",
+     false},
+    {FILL FENCE STORE STORED "@third st.shared.u32 [room], z; ", false},
+    {FILL FENCE STORE STORED "bar.warp.sync -1; @third st.shared.u32 [room], z; ", true},
+    {FILL FENCE STORE "@first cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; "
+                      "bar.warp.sync -1; @third st.shared.u32 [room], z; ",
+     true},
     {FILL FENCE STORE
      "@first cp.async.bulk.commit_group; @first cp.async.bulk.wait_group.read 1; " WRITE
      "@first cp.async.bulk.wait_group 0; ",
