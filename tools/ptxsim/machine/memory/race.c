@@ -220,6 +220,7 @@ static RaceWhy explain(const Race *race, const Act *now, unsigned lane, Epoch pa
     uint32_t when = clock_of(past);
     if (is_apart(race, now, lane, past, kind)) return RACE_WITHIN_WARP;
     if (when <= now->known[who] || lanes_are_over(race, now, past)) return RACE_NO_PROXY_FENCE;
+    if (when <= race->clock[now->warp][who]) return RACE_OTHER_LANE;
     if (who < race->warps) return RACE_UNORDERED;
     if (who >= mbarrier_actor(race, 0)) return RACE_NOT_WAITED;
     return when > race->clock[who % race->warps][who] ? RACE_NOT_WAITED : RACE_UNORDERED;

@@ -86,6 +86,7 @@ typedef enum RaceWhy {
     RACE_NOT_WAITED,     /* the earlier one is asynchronous and nobody has waited for it */
     RACE_NO_PROXY_FENCE, /* ordered, but no fence.proxy.async between */
     RACE_SIZES,          /* both are strong, but one has more bytes than the other */
+    RACE_OTHER_LANE,     /* another lane of the warp has waited for the earlier one */
 } RaceWhy;
 
 typedef struct RaceReport {

@@ -114,7 +114,6 @@ void race_commit(Race *race, unsigned warp, RaceQueue queue, uint32_t lanes) {
 void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep, uint32_t lanes) {
     Queue *q = &race->queue[queue][warp];
     const unsigned who = actor(race, queue_section[queue], warp);
-    const bool whole = (lanes & race->live[warp]) == race->live[warp];
     uint32_t over = 0;
     if (!has_groups(q, lanes)) return;
     if (keep == RACE_WAIT_ALL) {
@@ -124,7 +123,8 @@ void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep, uint32_t la
         over = q->closed[(q->count - 1 - (uint32_t)keep) % RING];
     }
     if (over <= known_to(race, warp, RACE_ALL_LANES)[who]) return;
-    if (whole)
+    lanes &= q->lanes; /* the others have waited for nothing */
+    if ((lanes & race->live[warp]) == race->live[warp])
         race->behind[warp][who] = over;
     else
         part(race, warp, lanes);

@@ -17,6 +17,9 @@ const char *race_message(RaceWhy why) {
     case RACE_NO_PROXY_FENCE:
         return "ordinary writes need a fence.proxy.async before a bulk copy or wgmma may use "
                "the bytes";
+    case RACE_OTHER_LANE:
+        return "data race in shared memory: another lane of the warp has waited for the earlier "
+               "access, this one has not (is a __syncwarp missing?)";
     case RACE_SIZES:
         return "data race in shared memory: two accesses that are atomic, volatile or relaxed are "
                "of different sizes, and no barrier orders them";

@@ -466,6 +466,38 @@ static void test_bulk_stores(void) {
     ok(!writes(0, 0, 3), "after its wait it is free");
 }
 
+/* What one lane knows, and the others do not. */
+static void test_one_lane_waits(void) {
+    for (int met = 0; met < 2; met++) {
+        race_begin_block(race);
+        writes(1, 0, 1);
+        race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
+        race_mbarrier_complete(race, full);
+        race_mbarrier_acquire(race, full, 0, 1 << 3);
+        ok(!lanes(0, RACE_READ, 1 << 3, 0, 4, 4, 2), "the lane that has waited");
+        if (met) race_warp_sync(race, 0, all);
+        ok(reads(0, 0, 3) == !met && (met || reported(RACE_OTHER_LANE, 1, 3)), "and others%s",
+           met ? " that have met it" : "");
+        ok(met || report.later.lane == 0, "the first of them is named");
+        race_begin_block(race);
+        race_async_read(race, 0, 3, RACE_BULK, 1, chunk, 16, 1, &report);
+        race_commit(race, 0, RACE_BULK, all);
+        race_wait(race, 0, RACE_BULK, 0, all);
+        ok(!lanes(0, RACE_WRITE, 1 << 3, 0, 0, 4, 2), "the lane that has stored");
+        if (met) race_warp_sync(race, 0, 3 | 1 << 3);
+        ok(lanes(0, RACE_WRITE, 1, 4, 4, 4, 3) == !met && (met || reported(RACE_OTHER_LANE, 1, 3)),
+           "and another%s", met ? " that has met it" : "");
+    }
+    race_begin_block(race);
+    race_live(race, 0, 1 << 3 | 1);
+    writes(1, 0, 1);
+    race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 0, 1 << 3);
+    race_mbarrier_acquire(race, full, 0, 1);
+    ok(!lanes(0, RACE_READ, 1 << 3 | 1, 0, 4, 4, 2), "all that live have waited");
+}
+
 static void test_writes_before_async(void) {
     race_begin_block(race);
     writes(0, 0, 1);
@@ -537,6 +569,7 @@ int main(void) {
     test_tile_release();
     test_bulk_stores();
     test_writes_before_async();
+    test_one_lane_waits();
     test_words();
     test_many_blocks();
     race_free(race);

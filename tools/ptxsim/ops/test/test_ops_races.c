@@ -355,6 +355,9 @@ static const Program bulk_copies[] = {
     {FILL FENCE STORE STORED "@third st.shared.u32 [room], z; ", false},
     {FILL FENCE STORE STORED "bar.warp.sync -1; @third st.shared.u32 [room], z; ", true},
     {FILL FENCE STORE "@first cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; "
+                      "@third st.shared.u32 [room], z; ",
+     false},
+    {FILL FENCE STORE "@first cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; "
                       "bar.warp.sync -1; @third st.shared.u32 [room], z; ",
      true},
     {FILL FENCE STORE
