@@ -30,16 +30,18 @@ static void note_access(Warp *warp, const Op *op, int lane, uint32_t address, Ra
         fault_race(warp, &report);
 }
 
-static void release(Warp *warp, int lane, uint32_t address) {
+static void release(Warp *warp, const Op *op, int lane, uint32_t address) {
     Race *race = warp->block->race;
-    if (race) race_mbarrier_arrive(race, address, (unsigned)warp->index, (unsigned)lane, false);
+    if (race)
+        race_mbarrier_arrive(race, address, (unsigned)warp->index, (unsigned)lane, op->order,
+                             false);
 }
 
 /* op->number says that the count is of bytes to expect before arriving once */
 static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     bool completed = false;
-    release(warp, lane, address);
+    release(warp, op, lane, address);
     if (op->number) {
         mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, count, &completed));
         count = 1;
@@ -106,7 +108,7 @@ static void acquire(Warp *warp, const Op *op, uint32_t lanes) {
         for (uint32_t left = lanes; left; left &= left - 1)
             if (shared_address(warp, op, 1, first_lane(left), op->offset) == address)
                 same |= 1u << first_lane(left);
-        race_mbarrier_acquire(warp->block->race, address, (unsigned)warp->index, same);
+        race_mbarrier_acquire(warp->block->race, address, (unsigned)warp->index, same, op->order);
         lanes &= ~same;
     }
 }
@@ -134,10 +136,11 @@ static void run_wait(Warp *warp, const Op *op) {
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
 static void take_qualifiers(Decoder *d) {
-    static const char *const names[] = {
-        "shared",  "shared::cta", "shared::cluster", "acquire", "release",
-        "relaxed", "cta",         "cluster",         "b64",     NULL};
+    static const char *const names[] = {"shared",  "shared::cta", "shared::cluster",
+                                        "acquire", "release",     "cta",
+                                        "cluster", "b64",         NULL};
     while (take_one(d, names) >= 0) continue;
+    d->op->order = take(d, "relaxed") ? RACE_STRONG : RACE_STRONG | RACE_ACQUIRES | RACE_RELEASES;
 }
 
 static bool decode_wait(Decoder *d) {

@@ -65,8 +65,8 @@ void race_begin_block(Race *race) {
         tick(race, warp);
     }
     memset(race->barrier, 0, sizeof race->barrier);
-    if (race->locations) { /* else there was nothing to be seen */
-        memset(race->seen, 0, sizeof race->seen);
+    memset(race->seen, 0, sizeof race->seen[0] * race->warps);
+    if (race->locations) {
         memset(race->location, 0, sizeof race->location);
         race->locations = 0;
     }

@@ -158,14 +158,16 @@ void race_gather(Race *race, unsigned warp);
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp, bool waits);
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 
-/* mbarrier by shared address: an arrival (release) of a lane (RACE_ALL_LANES: of all), with
+/* mbarrier by shared address: an arrival of a lane (RACE_ALL_LANES: of all), with
  * `copies` also of the warp's cp.async so far (cp.async.mbarrier.arrive); the completion of the
- * phase in progress; and a test or wait of some lanes that found a phase completed (acquire). False
- * if the block has more than RACE_MAX_MBARRIERS of them; then races through that one may be
- * reported wrongly. */
-bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, unsigned lane, bool copies);
+ * phase in progress; and a test or wait of some lanes that found a phase completed. `order` says
+ * whether it releases or acquires; a relaxed one leaves that to a fence. False if the block has
+ * more than RACE_MAX_MBARRIERS of them; then races through that one may be reported wrongly. */
+bool race_mbarrier_arrive(Race *race, uint32_t mbarrier, unsigned warp, unsigned lane,
+                          unsigned order, bool copies);
 bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
-bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp, uint32_t lanes);
+bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp, uint32_t lanes,
+                           unsigned order);
 
 /* A lane's strong access to `address`, shared or global, is performed: a read, which may acquire,
  * or a write, which may release. An atomic that writes is first the one and then the other, which

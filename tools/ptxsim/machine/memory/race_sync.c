@@ -150,10 +150,21 @@ static void release_now(const Race *race, uint32_t *into, unsigned warp, unsigne
                race->clock[warp][actor(race, SECTION_WARP, warp)], race->met[warp]);
 }
 
-bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane, bool copies) {
+/* What the lane's last fence covers. */
+static void release_fenced(const Race *race, uint32_t *into, unsigned warp, unsigned lane) {
+    const Fence *fence = &race->fence[warp];
+    if (fence->lanes >> lane & 1)
+        release_to(race, into, fence->clock, warp, lane, fence->at, fence->met);
+}
+
+bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane,
+                          unsigned order, bool copies) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    release_now(race, clocks->arrived, warp, lane);
+    if (order & RACE_RELEASES)
+        release_now(race, clocks->arrived, warp, lane);
+    else
+        release_fenced(race, clocks->arrived, warp, lane);
     if (copies) {
         unsigned who = actor(race, SECTION_COPY, warp);
         clocks->arrived[who] = race->queue[RACE_COPY][warp].open;
@@ -172,10 +183,12 @@ bool race_mbarrier_complete(Race *race, uint32_t address) {
     return true;
 }
 
-bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t lanes) {
+bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t lanes,
+                           unsigned order) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    acquire(race, warp, lanes, clocks->completed);
+    join(race, race->seen[warp], clocks->completed);
+    if (order & RACE_ACQUIRES) acquire(race, warp, lanes, clocks->completed);
     return true;
 }
 
@@ -204,9 +217,8 @@ void race_strong_read(Race *race, unsigned warp, unsigned lane, uint64_t address
 
 void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
                        bool atomic) {
-    const Fence *fence = &race->fence[warp];
     const uint32_t thread = 32 * warp + lane + 1;
-    const bool releases = order & RACE_RELEASES, fenced = fence->lanes >> lane & 1;
+    const bool releases = order & RACE_RELEASES, fenced = race->fence[warp].lanes >> lane & 1;
     if (!releases && !fenced && !race->locations) return;
     Location *at = find_location(race, address);
     const bool known = at->owner && !is_shared_place(race, at);
@@ -217,7 +229,7 @@ void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t addres
         *at = (Location){.address = address, .owner = thread};
         race->locations++;
     }
-    if (fenced) release_to(race, at->clock, fence->clock, warp, lane, fence->at, fence->met);
+    release_fenced(race, at->clock, warp, lane);
     if (!releases) return;
     release_now(race, at->clock, warp, lane);
     tick(race, warp);

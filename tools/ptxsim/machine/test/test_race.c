@@ -279,10 +279,10 @@ static void test_copies(void) {
 
     race_begin_block(race);
     copies(0, 0, 1);
-    race_mbarrier_arrive(race, BASE + 4096, 0, RACE_ALL_LANES, true);
+    race_mbarrier_arrive(race, BASE + 4096, 0, RACE_ALL_LANES, RACE_RELEASES, true);
     copies(0, 1024, 2);
     race_mbarrier_complete(race, BASE + 4096);
-    race_mbarrier_acquire(race, BASE + 4096, 1, all);
+    race_mbarrier_acquire(race, BASE + 4096, 1, all, RACE_ACQUIRES);
     ok(!reads(1, 0, 3), "cp.async.mbarrier.arrive covers the copies before it");
     ok(reads(1, 1024, 4), "and not those after");
 }
@@ -291,7 +291,7 @@ static void test_mbarriers(void) {
     uint32_t full = BASE + 4096, empty = BASE + 4104;
     race_begin_block(race);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report), "a bulk load");
-    race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, false);
+    race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, RACE_RELEASES, false);
     ok(reads(1, 0, 2) && reported(RACE_NOT_WAITED, 1, 2), "reading it without a wait races");
     ok(report.earlier.actor == RACE_ACTOR_BULK_LOAD && report.earlier.mbarrier == full,
        "and the report names the mbarrier");
@@ -300,10 +300,10 @@ static void test_mbarriers(void) {
     race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_bulk_load(race, 0, RACE_ALL_LANES, empty, BASE + 1024, 1024, 2, &report);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1, all);
+    race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
     ok(!reads(1, 0, 3), "after the wait it is clean");
     ok(reads(1, 1024, 4), "a wait on one mbarrier says nothing about another");
-    race_mbarrier_acquire(race, full, 0, all);
+    race_mbarrier_acquire(race, full, 0, all, RACE_ACQUIRES);
     ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 5, &report) &&
            reported(RACE_UNORDERED, 3, 5),
        "the next load over data still being read");
@@ -311,32 +311,34 @@ static void test_mbarriers(void) {
     race_begin_block(race);
     race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1, all);
+    race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
     reads(1, 0, 2);
-    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
+    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, RACE_RELEASES, false);
     race_mbarrier_complete(race, empty);
-    race_mbarrier_acquire(race, empty, 0, all);
+    race_mbarrier_acquire(race, empty, 0, all, RACE_ACQUIRES);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 3, &report),
        "after the consumer's release it is clean");
     ok(reads(1, 128, 4), "the second phase needs its own wait");
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1, all);
+    race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
     ok(!reads(1, 256, 5), "which it then has");
 
     race_begin_block(race);
     writes(1, 0, 1);
-    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, false);
+    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, RACE_RELEASES, false);
     writes(1, 128, 2);
     race_mbarrier_complete(race, empty);
-    race_mbarrier_acquire(race, empty, 2, all);
+    race_mbarrier_acquire(race, empty, 2, all, RACE_ACQUIRES);
     ok(!reads(2, 0, 3), "an arrival releases the writes before it");
     ok(reads(2, 128, 4), "and not those after");
 
     bool fits = true;
     race_begin_block(race);
     for (uint32_t i = 0; i < RACE_MAX_MBARRIERS; i++)
-        fits = fits && race_mbarrier_arrive(race, BASE + 8 * i, 0, RACE_ALL_LANES, false);
-    ok(fits && !race_mbarrier_arrive(race, BASE + 8 * RACE_MAX_MBARRIERS, 0, RACE_ALL_LANES, false),
+        fits = fits &&
+               race_mbarrier_arrive(race, BASE + 8 * i, 0, RACE_ALL_LANES, RACE_RELEASES, false);
+    ok(fits && !race_mbarrier_arrive(race, BASE + 8 * RACE_MAX_MBARRIERS, 0, RACE_ALL_LANES,
+                                     RACE_RELEASES, false),
        "mbarriers beyond the limit are refused");
 }
 
@@ -348,9 +350,9 @@ static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving
     lanes(1, RACE_READ, mask, 0, step, 4, 1);
     if (meets) race_warp_sync(race, 1, all);
     for (unsigned lane = 0; lane < 32; lane++)
-        if (arriving >> lane & 1) race_mbarrier_arrive(race, empty, 1, lane, false);
+        if (arriving >> lane & 1) race_mbarrier_arrive(race, empty, 1, lane, RACE_RELEASES, false);
     race_mbarrier_complete(race, empty);
-    race_mbarrier_acquire(race, empty, 0, all);
+    race_mbarrier_acquire(race, empty, 0, all, RACE_ACQUIRES);
     return !lanes(0, RACE_WRITE, 1, 0, 4, 4, 2);
 }
 
@@ -371,18 +373,18 @@ static void test_lanes_release(void) {
     const uint32_t first = BASE + 4104, second = BASE + 4112;
     race_begin_block(race);
     lanes(1, RACE_READ, 2, 0, 0, 4, 1); /* lane 1 */
-    race_mbarrier_arrive(race, first, 1, 1, false);
+    race_mbarrier_arrive(race, first, 1, 1, RACE_RELEASES, false);
     race_mbarrier_complete(race, first);
-    race_mbarrier_acquire(race, first, 2, all);
-    race_mbarrier_arrive(race, second, 2, 0, false);
+    race_mbarrier_acquire(race, first, 2, all, RACE_ACQUIRES);
+    race_mbarrier_arrive(race, second, 2, 0, RACE_RELEASES, false);
     race_mbarrier_complete(race, second);
-    race_mbarrier_acquire(race, second, 0, all);
+    race_mbarrier_acquire(race, second, 0, all, RACE_ACQUIRES);
     ok(!lanes(0, RACE_WRITE, 1, 0, 4, 4, 2), "what is known of a lane is passed on");
     race_begin_block(race);
     lanes(1, RACE_READ, 2, 0, 0, 4, 1);
-    race_mbarrier_arrive(race, first, 1, 0, false);
+    race_mbarrier_arrive(race, first, 1, 0, RACE_RELEASES, false);
     race_mbarrier_complete(race, first);
-    race_mbarrier_acquire(race, first, 0, all);
+    race_mbarrier_acquire(race, first, 0, all, RACE_ACQUIRES);
     barrier(0, 1u << 1 | 1);
     ok(!lanes(0, RACE_WRITE, 1, 0, 4, 4, 2), "a barrier orders all lanes, whoever arrived before");
 }
@@ -427,13 +429,13 @@ static void test_tile_release(void) {
     race_begin_block(race);
     race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 1, &report);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 1, all);
+    race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
     ok(!race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report),
        "TMA to wgmma needs no fence");
-    race_mbarrier_arrive(race, full + 8, 1, RACE_ALL_LANES,
-                         false); /* released before the wgmma is over */
+    /* released before the wgmma is over */
+    race_mbarrier_arrive(race, full + 8, 1, RACE_ALL_LANES, RACE_RELEASES, false);
     race_mbarrier_complete(race, full + 8);
-    race_mbarrier_acquire(race, full + 8, 0, all);
+    race_mbarrier_acquire(race, full + 8, 0, all, RACE_ACQUIRES);
     ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 1024, 3, &report) &&
            reported(RACE_NOT_WAITED, 2, 3),
        "releasing a tile before wgmma.wait_group");
@@ -444,9 +446,9 @@ static void test_tile_release(void) {
     race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 2, chunk, 16, 2, &report);
     race_commit(race, 1, RACE_WGMMA, all);
     race_wait(race, 1, RACE_WGMMA, 0, all);
-    race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
+    race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, RACE_RELEASES, false);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 0, all);
+    race_mbarrier_acquire(race, full, 0, all, RACE_ACQUIRES);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full + 8, BASE, 1024, 3, &report),
        "releasing it after");
 }
@@ -471,9 +473,9 @@ static void test_one_lane_waits(void) {
     for (int met = 0; met < 2; met++) {
         race_begin_block(race);
         writes(1, 0, 1);
-        race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
+        race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, RACE_RELEASES, false);
         race_mbarrier_complete(race, full);
-        race_mbarrier_acquire(race, full, 0, 1 << 3);
+        race_mbarrier_acquire(race, full, 0, 1 << 3, RACE_ACQUIRES);
         ok(!lanes(0, RACE_READ, 1 << 3, 0, 4, 4, 2), "the lane that has waited");
         if (met) race_warp_sync(race, 0, all);
         ok(reads(0, 0, 3) == !met && (met || reported(RACE_OTHER_LANE, 1, 3)), "and others%s",
@@ -491,10 +493,10 @@ static void test_one_lane_waits(void) {
     race_begin_block(race);
     race_live(race, 0, 1 << 3 | 1);
     writes(1, 0, 1);
-    race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, false);
+    race_mbarrier_arrive(race, full, 1, RACE_ALL_LANES, RACE_RELEASES, false);
     race_mbarrier_complete(race, full);
-    race_mbarrier_acquire(race, full, 0, 1 << 3);
-    race_mbarrier_acquire(race, full, 0, 1);
+    race_mbarrier_acquire(race, full, 0, 1 << 3, RACE_ACQUIRES);
+    race_mbarrier_acquire(race, full, 0, 1, RACE_ACQUIRES);
     ok(!lanes(0, RACE_READ, 1 << 3 | 1, 0, 4, 4, 2), "all that live have waited");
 }
 

@@ -90,9 +90,9 @@ static void test_rows(unsigned granule) {
 /* ---- Warps and lanes ------------------------------------------------------------------------- */
 
 static void pass(uint32_t mbarrier, unsigned from, unsigned lane, unsigned to) {
-    race_mbarrier_arrive(race, mbarrier, from, lane, false);
+    race_mbarrier_arrive(race, mbarrier, from, lane, RACE_RELEASES, false);
     race_mbarrier_complete(race, mbarrier);
-    race_mbarrier_acquire(race, mbarrier, to, all);
+    race_mbarrier_acquire(race, mbarrier, to, all, RACE_ACQUIRES);
 }
 
 /* Every two warps: what orders them, and what does not. */
@@ -142,9 +142,9 @@ static void test_not_lanes(void) {
                 race_async_read(race, 1, RACE_ALL_LANES, RACE_WGMMA, 1, &at, 16, 1, &report);
             if (what == 3) race_bulk_load(race, 1, RACE_ALL_LANES, other_bar, at, 16, 1, &report);
             for (unsigned lane = 0; lane < 32; lane++)
-                race_mbarrier_arrive(race, bar, 1, lane, false);
+                race_mbarrier_arrive(race, bar, 1, lane, RACE_RELEASES, false);
             race_mbarrier_complete(race, bar);
-            race_mbarrier_acquire(race, bar, 2, all);
+            race_mbarrier_acquire(race, bar, 2, all, RACE_ACQUIRES);
             missed += !one(2, RACE_WRITE, 5, at, 4, 2) || report.why != RACE_NOT_WAITED;
         }
         ok(missed == 0, "%s is not over where all lanes have arrived (%d wrong)", names[what],
@@ -286,7 +286,7 @@ static void test_sides(void) {
            is_side(&report.later, RACE_ACTOR_WGMMA, RACE_READ, 2, RACE_ALL_LANES, 0, 30),
        "a write and a wgmma");
     race_begin_block(race);
-    race_mbarrier_arrive(race, other_bar, 0, 0, false);
+    race_mbarrier_arrive(race, other_bar, 0, 0, RACE_RELEASES, false);
     race_bulk_load(race, 2, RACE_ALL_LANES, bar, at, 64, 31, &report);
     ok(one(0, RACE_READ, 1, at + 60, 4, 32) && report.why == RACE_NOT_WAITED &&
            is_side(&report.earlier, RACE_ACTOR_BULK_LOAD, RACE_WRITE, 0, NONE, bar, 31),

@@ -244,6 +244,10 @@ static const Program strong[] = {
 #define INIT "@first mbarrier.init.shared.b64 [bar], 32; bar.sync 0; "
 #define WAIT "WAIT: mbarrier.try_wait.parity.shared.b64 g, [bar], 0; @!g bra WAIT; "
 
+#define ARRIVE(how, before) \
+    before "@!upper mbarrier.arrive" how ".shared::cta.b64 x, [bar]; @!upper bra END; "
+#define TEST(how, behind) \
+    "TEST: mbarrier.test_wait.parity" how ".shared::cta.b64 g, [bar], 0; @!g bra TEST; " behind
 #define ONE_WAITS                                                    \
     "@!upper mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " \
     "setp.ne.u32 g, t, 32; @g bra OTHERS; " WAIT "OTHERS: "
@@ -292,6 +296,13 @@ static const Program copies[] = {
      true},
     {INIT WRITE "@upper bra END; mbarrier.arrive.shared.b64 x, [bar]; " WAIT
                 "@third ld.shared.u32 d0, [room]; END:",
+     true},
+    /* an arrival or a test that is relaxed leaves the order to a fence */
+    {INIT WRITE ARRIVE(".relaxed.cta", "") TEST(".acquire.cta", "") READ "END:", false},
+    {INIT WRITE ARRIVE(".release.cta", "") TEST(".acquire.cta", "") READ "END:", true},
+    {INIT WRITE ARRIVE(".release.cta", "") TEST(".relaxed.cta", "") READ "END:", false},
+    {INIT WRITE ARRIVE(".relaxed.cta", "fence.acq_rel.cta; ")
+         TEST(".relaxed.cta", "fence.acq_rel.cta; ") READ "END:",
      true},
     /* one lane waits: the others know when they have met it */
     {INIT WRITE ONE_WAITS READ "END:", true},
