@@ -80,7 +80,7 @@ static bool decode_fence(Decoder *d) {
     if (both || take(d, "acquire")) d->op->order |= RACE_ACQUIRES;
     if (both || take(d, "release")) d->op->order |= RACE_RELEASES;
     take_all(d);
-    d->next = d->in->operands; /* a fence of tensor maps names one */
+    if (of_proxy) d->next = d->in->operands; /* a fence of tensor maps names one */
     return done(d, of_shared ? run_proxy_fence : of_proxy ? run_nothing : run_fence, CLASS_OTHER);
 }
 

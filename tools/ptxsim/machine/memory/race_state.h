@@ -1,4 +1,4 @@
-/* What the search for races keeps; race.c compares accesses, race_sync.c orders them. */
+/* What the search for races keeps; race_access.c compares accesses, race_sync.c orders them. */
 #ifndef PTXSIM_RACE_STATE_H
 #define PTXSIM_RACE_STATE_H
 
