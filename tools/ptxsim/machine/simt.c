@@ -84,6 +84,21 @@ void run_exit(Warp *warp, const Op *op) {
     load_top(warp);
 }
 
+bool simt_yield(Warp *warp) {
+    Frame *top = &warp->stack[warp->depth], here = *top;
+    if (warp->mask != warp->active) return false;
+    for (Frame *other = top - 1; other >= warp->stack; other--) {
+        if (other->reconverge != here.reconverge) return false;
+        if (!other->mask || other->mask & (warp->waiting | warp->mask)) continue;
+        here.pc = warp->op->index;
+        *top = *other;
+        *other = here;
+        load_top(warp);
+        return true;
+    }
+    return false;
+}
+
 static bool ends_at(const Warp *warp, int pc) {
     const Op *op = pc < 0 ? NULL : &warp->block->kernel->op[pc];
     return op && op->run == run_exit && op->guard < 0;

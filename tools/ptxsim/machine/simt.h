@@ -13,4 +13,8 @@ void simt_reconverge(Warp *warp);
  * they have ended, as after `if (row >= rows) return;`. */
 uint32_t simt_elsewhere(const Warp *warp);
 
+/* Lanes on another way from the same branch go on first, if there are some that do not wait
+ * already; those that execute come to the current operation again. False: there are none. */
+bool simt_yield(Warp *warp);
+
 #endif

@@ -297,14 +297,36 @@ static void run_activemask(Warp *warp, const Op *op) {
     EACH(u32, active);
 }
 
-/* Lanes that it names may be on another path of the warp, which this simulator runs later: so it
- * does not insist on them. */
 static void warp_barrier(Warp *warp, const Op *op) {
     if (warp->block->race)
         race_warp_sync(warp->block->race, (unsigned)warp->index, uniform_u32(warp, op, 0));
 }
 
-static void run_warp_barrier(Warp *warp, const Op *op) {
+/* Lanes that have waited come to the barrier again; true if it is behind them. */
+static bool comes_again(Warp *warp, const Op *op) {
+    InstructionCount *count = counter(warp, op);
+    const uint32_t here = warp->mask;
+    if (!(here & warp->waiting)) return false;
+    const bool met = here & warp->met;
+    warp->waiting &= ~here;
+    warp->met &= ~here;
+    count->executions--;
+    count->lanes -= (uint32_t)__builtin_popcount(here);
+    warp->executed--;
+    return met;
+}
+
+/* Lanes that it names may be on another way of the warp. That goes on first, as far as its own
+ * barrier. If it has none, nobody insists on it. */
+void run_warp_barrier(Warp *warp, const Op *op) {
+    const uint32_t members = uniform_u32(warp, op, 0), missing = members & warp->live & ~warp->mask;
+    const bool again = warp->mask & warp->waiting;
+    if (comes_again(warp, op)) return;
+    if (!again && missing & ~warp->waiting && simt_yield(warp)) {
+        warp->waiting |= warp->mask;
+        return;
+    }
+    if (!(missing & ~warp->waiting)) warp->met |= missing;
     run_collective(warp, op, 0, warp_barrier);
 }
 

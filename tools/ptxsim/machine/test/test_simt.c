@@ -175,6 +175,41 @@ static void test_meeting(void) {
     ok(result.divergent == 31 + 31, "each time but the last they part");
 }
 
+/* Three ways, each with a barrier of its own, and what each lane reads is of another way. */
+static uint32_t exchanged(uint32_t tid, uint32_t value) {
+    (void)value;
+    return 7 * (tid ^ 13) + 3 + 100 * (tid % 32 < 8 ? 1u : tid % 32 < 16 ? 2u : 3u);
+}
+
+#define WAY(name, own)                                                             \
+    name ": st.shared.u32 [r3], r1;\nbar.warp.sync -1;\nld.shared.u32 r5, [r4];\n" \
+         "add.u32 r5, r5, " own ";\nbra MEET;\n"
+#define SHARED_WORDS                                                                  \
+    ".shared .align 4 .b8 room[256];\nmov.u32 r2, room;\nmad.lo.u32 r3, r0, 4, r2;\n" \
+    "xor.b32 r4, r0, 13;\nmad.lo.u32 r4, r4, 4, r2;\nand.b32 r6, r0, 31;\n"
+
+static const char exchange_text[] =
+    HEAD SHARED_WORDS "setp.lt.u32 p, r6, 8;\n@p bra FIRST;\nsetp.lt.u32 q, r6, 16;\n"
+                      "@q bra SECOND;\n" WAY("THIRD", "300") WAY("SECOND", "200")
+                          WAY("FIRST", "100") "MEET: st.global.u32 [rd1], r5;\nret;\n}\n";
+
+/* One way has a barrier, the other none: it is not waited for, and both go on. */
+static uint32_t alone(uint32_t tid, uint32_t value) { return value + (tid & 1 ? 10 : 20); }
+
+static const char alone_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra EVEN;\nbar.warp.sync -1;\n"
+         "add.u32 r1, r1, 10;\nbra MEET;\nEVEN: add.u32 r1, r1, 20;\n"
+         "MEET: bar.warp.sync -1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+static void test_warp_barriers(void) {
+    check("ways of a warp exchange words over their barriers", exchange_text, exchanged);
+    setenv("SIM_RACE", "1", 1);
+    check("which is no race", exchange_text, exchanged);
+    unsetenv("SIM_RACE");
+    check("a barrier on one way alone", alone_text, alone);
+    is_int((long long)run(alone_text).executions, 2 * 14, "is executed once");
+}
+
 static void test_branches(void) {
     static char ladder_text[8000];
     write_ladder(ladder_text, sizeof ladder_text);
@@ -308,6 +343,7 @@ static void test_refusals(void) {
 int main(void) {
     test_meeting();
     test_branches();
+    test_warp_barriers();
     test_calls();
     test_memory();
     test_refusals();
