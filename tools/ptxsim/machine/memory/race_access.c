@@ -124,18 +124,26 @@ static void become_strong(Race *race, Act *now, unsigned bytes, uint32_t source)
 }
 
 /* Whether `past`, later than what is known of all lanes of its warp, was by lanes that are in the
- * section `some`. */
-static bool lanes_are_in(const Race *race, const Act *now, Epoch past, unsigned some) {
+ * section `some`, or are `besides`. */
+static bool lanes_are_in(const Race *race, const Act *now, Epoch past, unsigned some,
+                         uint32_t besides) {
     const unsigned who = actor_of(past), lane = lane_of(past);
-    if (who >= race->warps || clock_of(past) > now->known[actor(race, some, who)]) return false;
-    const uint32_t lanes = now->known[actor(race, some + SECTION_LANES - SECTION_SOME, who)];
+    if (who >= race->warps) return false;
+    const uint32_t until = now->known[actor(race, some, who)];
+    if (lane == MOMENTS) { /* the earlier ones may be those that are known */
+        const uint32_t all = who == now->warp ? race->met[who] : now->known[who];
+        if (clock_of(past) > until) return until > all;
+    }
+    if (clock_of(past) > until) return false;
+    const uint32_t lanes =
+        besides | now->known[actor(race, some + SECTION_LANES - SECTION_SOME, who)];
     /* several lanes may be those that are known, but for a single one */
     return lane < RACE_ALL_LANES ? lanes >> lane & 1 : (lanes & (lanes - 1)) != 0;
 }
 
 /* ... by lanes that are known. */
 static bool lanes_are_over(const Race *race, const Act *now, Epoch past) {
-    return lanes_are_in(race, now, past, SECTION_SOME);
+    return lanes_are_in(race, now, past, SECTION_SOME, 0);
 }
 
 /* The clock up to which all lanes of the warp know what `who` did, if that is the warp itself, or
@@ -171,7 +179,10 @@ RARE static bool is_apart(const Race *race, const Act *now, unsigned lane, Epoch
                           unsigned kind) {
     if (clock_of(past) <= common(race, now, actor_of(past), kind)) return false;
     const bool other = lane != NO_LANE && (lane != lane_of(past) || lane == RACE_ALL_LANES);
-    return other && !have_met(race, now->warp, lane, past) && !lanes_are_over(race, now, past);
+    if (!other || have_met(race, now->warp, lane, past)) return false;
+    const bool tests = kind == TESTS && lane_of(past) == MOMENTS;
+    const uint32_t self = lane < RACE_ALL_LANES ? 1u << lane : 0;
+    return tests || !lanes_are_in(race, now, past, SECTION_SOME, self);
 }
 
 /* Whether `past` conflicts with a later access by `lane`. */
@@ -183,7 +194,7 @@ RARE static bool conflicts(const Race *race, const Act *now, unsigned lane, Epoc
     if (is_apart(race, now, lane, past, kind)) return true;
     if (now->async_proxy && kind >= STRONG_WRITES && who < SECTION_VISIBLE * race->warps)
         return when > now->known[who + SECTION_VISIBLE * race->warps] &&
-               !lanes_are_in(race, now, past, SECTION_SOME_VISIBLE);
+               !lanes_are_in(race, now, past, SECTION_SOME_VISIBLE, 0);
     return false;
 }
 
@@ -201,7 +212,9 @@ static RaceSide earlier_side(const Race *race, Epoch past, bool writes) {
     static const RaceActor kind[SECTIONS] = {[SECTION_COPY] = RACE_ACTOR_COPY,
                                              [SECTION_BULK] = RACE_ACTOR_BULK,
                                              [SECTION_WGMMA] = RACE_ACTOR_WGMMA};
-    RaceSide side = {.source = past & RACE_MAX_SOURCE, .lane = lane_of(past)};
+    const unsigned lane = lane_of(past);
+    RaceSide side = {.source = past & RACE_MAX_SOURCE,
+                     .lane = lane == MOMENTS ? RACE_ALL_LANES : lane};
     side.access = is_atomic(past) ? RACE_ATOMIC : writes ? RACE_WRITE : RACE_READ;
     unsigned who = actor_of(past);
     if (who >= mbarrier_actor(race, 0)) {
@@ -288,15 +301,16 @@ static inline Cells cells_of(const Race *race, uint32_t address, uint32_t bytes)
     return (Cells){first, bytes ? ((offset + bytes - 1) >> race->shift) + 1 : first};
 }
 
-/* The epoch of an access by `lane` where the cell held `past`: lanes that share a moment, or that
- * nothing orders, become RACE_ALL_LANES. */
+/* The epoch of an access by `lane` where the cell held `past`: lanes that share a moment become
+ * RACE_ALL_LANES, lanes that nothing orders MOMENTS. */
 static inline Epoch stamp(const Race *race, const Act *now, unsigned lane, Epoch past,
                           unsigned kind) {
     bool same = moment_of(past) == moment_of(now->stamp);
     bool shared = same ? lane_of(past) != lane
                        : clock_of(past) > now->settled && kind != WEAK_WRITES &&
                              is_apart(race, now, lane, past, kind);
-    return now->stamp | (Epoch)(shared ? RACE_ALL_LANES : lane) << LANE_SHIFT;
+    if (shared) lane = same && lane_of(past) != MOMENTS ? RACE_ALL_LANES : MOMENTS;
+    return now->stamp | (Epoch)lane << LANE_SHIFT;
 }
 
 /* Checks and records a read of `cells`. */
@@ -399,8 +413,10 @@ static bool read_row(const Epoch *restrict write, Epoch *restrict reads, uint32_
     if (other) return false;
     for (unsigned l = 0; l < LANES; l++) {
         Epoch lane = (Epoch)l << LANE_SHIFT, all = (Epoch)RACE_ALL_LANES << LANE_SHIFT;
+        Epoch moments = (Epoch)MOMENTS << LANE_SHIFT;
         bool shared = clock_of(reads[l]) > met && (reads[l] & (Epoch)63 << LANE_SHIFT) != lane;
-        reads[l] = mine | (shared ? all : lane);
+        bool same = moment_of(reads[l]) == moment_of(mine) && lane_of(reads[l]) != MOMENTS;
+        reads[l] = mine | (shared ? same ? all : moments : lane);
     }
     for (unsigned l = 0; l < LANES; l++) readers[l] |= bit;
     return true;

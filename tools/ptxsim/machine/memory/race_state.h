@@ -51,7 +51,10 @@ typedef struct MbarrierClocks {
  */
 typedef uint64_t Epoch;
 enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 33 };
-enum { NO_LANE = 63 }; /* the whole warp acts, or one lane that need not be told from others */
+enum {
+    MOMENTS = 62, /* several lanes, at different moments: the clock is that of the last */
+    NO_LANE = 63, /* the whole warp acts, or one lane that need not be told from others */
+};
 
 /* What a cell remembers of each warp, beside the last weak write of all. */
 enum {
@@ -70,7 +73,8 @@ enum {
  * What a strong read of a location acquires, of those that anything was released to. */
 typedef struct Location {
     uint64_t address;
-    uint32_t owner; /* the thread that wrote it last, from 1; 0: this place is free */
+    bool used;
+    uint32_t released[RACE_MAX_WARPS]; /* lanes that have released something there */
     uint32_t clock[MAX_WIDTH];
 } Location;
 
@@ -80,6 +84,7 @@ enum { LOCATIONS = 512, MOST_LOCATIONS = 3 * LOCATIONS / 4 };
 /* The last fence of a warp that releases: what its lanes' strong writes release from then on. */
 typedef struct Fence {
     uint32_t lanes, met, at;
+    uint32_t peers[32]; /* of each lane: whose doings it covers, too */
     uint32_t clock[MAX_WIDTH];
 } Fence;
 

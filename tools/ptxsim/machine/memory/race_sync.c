@@ -133,20 +133,22 @@ void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep, uint32_t la
 
 /* ---- mbarriers ------------------------------------------------------------------------------- */
 
-/* What a lane releases: `from`, where `at` is its own clock, and `met` what all lanes have done. */
+/* What a lane releases: `from`, where `at` is its own clock and that of `lanes`, and `met` what all
+ * have done. No lanes: it is all of them. */
 static void release_to(const Race *race, uint32_t *into, const uint32_t *from, unsigned warp,
-                       unsigned lane, uint32_t at, uint32_t met) {
+                       uint32_t lanes, uint32_t at, uint32_t met) {
     const unsigned all = actor(race, SECTION_WARP, warp), some = actor(race, SECTION_SOME, warp);
     const uint32_t before = into[all];
     join(race, into, from);
-    if (lane == RACE_ALL_LANES) return;
+    if (!lanes) return;
     into[all] = before > met ? before : met; /* the others may still be at what they did since */
     if (into[some] < at) into[some] = at;
-    into[actor(race, SECTION_LANES, warp)] |= released_lanes(race, warp, lane);
+    into[actor(race, SECTION_LANES, warp)] |= lanes;
 }
 
 static void release_now(const Race *race, uint32_t *into, unsigned warp, unsigned lane) {
-    release_to(race, into, known_to(race, warp, lane), warp, lane,
+    const uint32_t lanes = lane < RACE_ALL_LANES ? released_lanes(race, warp, lane) : 0;
+    release_to(race, into, known_to(race, warp, lane), warp, lanes,
                race->clock[warp][actor(race, SECTION_WARP, warp)], race->met[warp]);
 }
 
@@ -154,7 +156,7 @@ static void release_now(const Race *race, uint32_t *into, unsigned warp, unsigne
 static void release_fenced(const Race *race, uint32_t *into, unsigned warp, unsigned lane) {
     const Fence *fence = &race->fence[warp];
     if (fence->lanes >> lane & 1)
-        release_to(race, into, fence->clock, warp, lane, fence->at, fence->met);
+        release_to(race, into, fence->clock, warp, fence->peers[lane], fence->at, fence->met);
 }
 
 bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane,
@@ -199,8 +201,8 @@ static Location *find_location(Race *race, uint64_t address) {
     uint64_t i = (address ^ address >> 12) * 0x9e3779b97f4a7c15u >> 32;
     for (;; i++) {
         Location *at = &race->location[i % LOCATIONS];
-        if (at->owner && at->address == address) return at;
-        if (!at->owner) return race->locations < MOST_LOCATIONS ? at : &race->location[LOCATIONS];
+        if (at->used && at->address == address) return at;
+        if (!at->used) return race->locations < MOST_LOCATIONS ? at : &race->location[LOCATIONS];
     }
 }
 
@@ -208,27 +210,32 @@ static bool is_shared_place(const Race *race, const Location *at) {
     return at == &race->location[LOCATIONS];
 }
 
+static void forget(Location *at) {
+    memset(at->clock, 0, sizeof at->clock);
+    memset(at->released, 0, sizeof at->released);
+}
+
 void race_strong_read(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order) {
     const Location *at = race->locations ? find_location(race, address) : NULL;
-    if (!at || (!at->owner && !is_shared_place(race, at))) return;
+    if (!at || (!at->used && !is_shared_place(race, at))) return;
     join(race, race->seen[warp], at->clock);
     if (order & RACE_ACQUIRES) acquire(race, warp, 1u << lane, at->clock);
 }
 
 void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t address, unsigned order,
                        bool atomic) {
-    const uint32_t thread = 32 * warp + lane + 1;
     const bool releases = order & RACE_RELEASES, fenced = race->fence[warp].lanes >> lane & 1;
     if (!releases && !fenced && !race->locations) return;
     Location *at = find_location(race, address);
-    const bool known = at->owner && !is_shared_place(race, at);
-    if (known && !atomic && at->owner != thread) memset(at->clock, 0, sizeof at->clock);
-    if (known && !atomic) at->owner = thread;
+    const bool known = at->used && !is_shared_place(race, at);
+    /* what others released is gone, but a thread's own stays */
+    if (known && !atomic && !(at->released[warp] >> lane & 1)) forget(at);
     if (!releases && !fenced) return;
     if (!known && !is_shared_place(race, at)) {
-        *at = (Location){.address = address, .owner = thread};
+        *at = (Location){.address = address, .used = true};
         race->locations++;
     }
+    at->released[warp] |= 1u << lane;
     release_fenced(race, at->clock, warp, lane);
     if (!releases) return;
     release_now(race, at->clock, warp, lane);
@@ -238,7 +245,7 @@ void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t addres
 void race_forget(Race *race, uint32_t mask, const uint32_t address[32]) {
     for (; mask; mask &= mask - 1) {
         Location *at = find_location(race, address[__builtin_ctz(mask)]);
-        if (!is_shared_place(race, at)) memset(at->clock, 0, sizeof at->clock);
+        if (!is_shared_place(race, at)) forget(at);
     }
 }
 
@@ -251,6 +258,10 @@ void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order) {
     const unsigned first = (unsigned)__builtin_ctz(ahead ? ahead : mask); /* who knows most */
     memcpy(fence->clock, known_to(race, warp, first), sizeof fence->clock);
     fence->lanes |= mask;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        fence->peers[lane] = released_lanes(race, warp, lane);
+    }
     fence->met = race->met[warp];
     fence->at = race->clock[warp][actor(race, SECTION_WARP, warp)];
     tick(race, warp);
