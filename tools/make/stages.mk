@@ -29,8 +29,8 @@ ifndef ARCH
 ARCH := sm_$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap --format=csv,noheader \
     2>/dev/null | tr -d .); [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc || echo 80)
 endif
-needing = $(patsubst stages/%/kernel.cu,%,\
-    $(shell grep -lw 'needs $1' $(STAGES:%=stages/%/kernel.cu)))
+NEEDS := $(subst :needs ,:,$(shell grep -How 'needs sm_[0-9a]*' $(STAGES:%=stages/%/kernel.cu)))
+needing = $(patsubst stages/%/kernel.cu:$1,%,$(filter %:$1,$(NEEDS)))
 SM_75 := $(call needing,sm_75)
 SM_90A := $(call needing,sm_90a)
 arch_of = $(strip $(if $(filter $1,$(SM_90A)),sm_90a,\
