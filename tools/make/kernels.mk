@@ -1,19 +1,20 @@
 # Kernels: build/<arch>/<stage>/<variant>.so, PTX and machine code inside, or build/sim/..., PTX
 # alone.
 # Arguments: the architecture, the folder, the source where it is not the stage's, and what it
-# depends on besides; the root if it is not KERNEL_ROOT.
+# depends on besides attention.h; the root if it is not KERNEL_ROOT.
 define kernel_rule
-$(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) build/flags/nvcc build/toolchain.mk
+$(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
+        build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D); $$(call say,nvcc  $2 $$* ($1))
-	@$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) -MF $$(@:.so=.d) -MT $$@ \
+	@$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
 	    $$(call macros,$$*,$1) $$< -o $$@.new 2> >(tee $$(@:.so=.log) >&2) || \
 	    { rm -f $$@.new; exit 1; }
 	@! grep -q '(C75' $$(@:.so=.log) || { rm -f $$@.new; \
 	    echo "$$<: ptxas has serialised wgmma, see the message above." >&2; exit 1; }
 	@mv $$@.new $$@; $$(said)
-$(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) build/flags/nvcc \
-        build/toolchain.mk
+$(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attention.h \
+        build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
 	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
 	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
@@ -30,10 +31,9 @@ $(foreach r,$(ROOTS),$(foreach s,$(STAGES),\
 ifdef KERNEL
 $(eval $(call remember,build/flags/$(SELECTED),$(KERNEL)))
 $(foreach r,$(ROOTS),$(eval $(call kernel_rule,$(call arch_of,$(SELECTED)),work/$(SELECTED),\
-    $(KERNEL) common/attention.h build/flags/$(SELECTED),$r)))
+    $(KERNEL) build/flags/$(SELECTED),$r)))
 endif
 KERNELS := $(SELECTED_DIRS:%=%/$(VARIANT).so)
 # What the simulator runs of these, where a command runs kernels on both.
 simulated = $(patsubst $(KERNEL_ROOT)/%,$(SIM_ROOT)/%,$1)
 ALL_KERNELS := $(foreach v,$(VARIANTS),$(SELECTED_DIRS:%=%/$v.so))
--include $(wildcard $(addsuffix /*/*/*.d,$(ROOTS)))

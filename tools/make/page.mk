@@ -18,7 +18,7 @@ $(foreach v,FROM TO,$(if $(call side_folder,$v),\
     $(eval $(call remember,build/flags/compare_$v,$($v)))\
     $(foreach r,$(ROOTS),$(eval $(call kernel_rule,$(call arch_of,$(call side_stage,$v)),$(call \
         side_folder,$v)$(call side_stage,$v),\
-        $($v) common/attention.h build/flags/compare_$v,$r)))))
+        $($v) build/flags/compare_$v,$r)))))
 endif
 compared = $(firstword $(subst _, ,$(call side_stage,$1)))$(if $(call side_folder,$1),_file)
 

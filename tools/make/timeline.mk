@@ -12,7 +12,7 @@ build/$2/kernel.cu: $(call source_of,$1) stages/$1/timeline.marks $(STAMPS) $3
 	@mkdir -p $$(@D)
 	@awk -v macros=tools/timeline/stamp.cuh -f tools/timeline/stamp.awk \
 	    stages/$1/timeline.marks $(call source_of,$1) >$$@
-$(call kernel_rule,$(call arch_of,$1),$2,build/$2/kernel.cu common/attention.h common/stamped.h)
+$(call kernel_rule,$(call arch_of,$1),$2,build/$2/kernel.cu common/stamped.h)
 endef
 ifneq ($(filter timeline,$(MAKECMDGOALS)),)
 $(if $(STAGE_GOALS),$(foreach s,$(filter-out $(MARKED),$(SELECTED)),$(error $s has no timeline:\

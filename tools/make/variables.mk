@@ -32,5 +32,5 @@ HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -pthread -MMD -MP \
               -ffp-contract=off $(LEVEL)
 # Of what nvcc reads for each kernel a fifth are C++17's Bessel functions and the like, which nobody
 # wants: as if it had read that header of GCC's <cmath> already.
-NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none -MMD \
+NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none \
              -Icommon -D_GLIBCXX_BITS_SPECFUN_H

@@ -22,10 +22,10 @@ program=$1 folder=$2 number=$3 where=$4
 stage=${folder##*/}
 home=build/mutants/$stage expect=stages/$stage/expect.sass
 target=${folder#build/sm_} && target=${target%%/*}
-flags=() without=() # line numbers and linking
-for flag in $NVCC_FLAGS; do
-    [ "$flag" = -MMD ] || flags+=("$flag")
-    case $flag in -MMD | -lineinfo | -shared) ;; *) without+=("$flag") ;; esac
+read -ra flags <<<"$NVCC_FLAGS"
+without=() # line numbers and linking
+for flag in "${flags[@]}"; do
+    case $flag in -lineinfo | -shared) ;; *) without+=("$flag") ;; esac
 done
 export SIM_THREADS=1 SIM_BUDGET=5000000
 

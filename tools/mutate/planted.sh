@@ -63,13 +63,13 @@ apply() {
 
 # build FOLDER: the variant with the bug, there.
 build() {
-    local variant arch=80 target=80 flag flags=() d=128 bf16=0 causal=0
+    local variant arch=80 target=80 flags d=128 bf16=0 causal=0
     variant=$(value variant)
     grep -q 'needs sm_90a' "stages/$(value stage)/kernel.cu" && arch=90a target=90
     [[ $variant == d64_* ]] && d=64
     [[ $variant == *bf16* ]] && bf16=1
     [[ $variant == *causal ]] && causal=1
-    for flag in $NVCC_FLAGS; do [ "$flag" = -MMD ] || flags+=("$flag"); done
+    read -ra flags <<<"$NVCC_FLAGS"
     "$NVCC" "${flags[@]}" -gencode "arch=compute_$arch,code=[sm_$arch,compute_$arch]" \
         -DHEAD_DIM=$d -DELEMENT_BF16=$bf16 -DCAUSAL=$causal -DTARGET_SM=$target \
         "$1/kernel.cu" -o "$1/$variant.so"

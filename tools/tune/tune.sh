@@ -89,7 +89,7 @@ reshape() {
 build() {
     local version=${ARCH#sm_}
     # shellcheck disable=SC2086 # the flags are lists
-    "$NVCC" $NVCC_FLAGS -Xptxas -v -MF "$1/kernel.d" \
+    "$NVCC" $NVCC_FLAGS -Xptxas -v \
         -gencode "arch=compute_$version,code=[sm_$version,compute_$version]" $MACROS \
         "$1/kernel.cu" -o "$1/$VARIANT.so" >"$1/log" 2>&1 || rm -f "$1/$VARIANT.so"
     echo "$1"
