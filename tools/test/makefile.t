@@ -354,6 +354,12 @@ fi
 touch stages/02_coalesced/kernel.cu
 run stage01 ARCH=sm_80
 ok "another stage's change rebuilds nothing" [ "$(built)" -eq 0 ]
+objects=(build/host/common/cli/test/test_{fuzz,options}.o)
+run "${objects[@]}"
+touch common/test/digest.h
+run "${objects[@]}"
+ok "a changed header of the harness rebuilds what includes it, and nothing else" \
+    [ "$(grep '^cc ' "$log")" = "cc    common/cli/test/test_fuzz.c" ]
 touch common/attention.h
 run stage01 ARCH=sm_80
 ok "a changed header rebuilds the variant" [ "$(built)" -eq 1 ]
