@@ -82,6 +82,8 @@ base=$(command -v "${PYTHON:-python3}") ||
 answer=$base
 if ! has_numpy "$answer"; then
     answer=$(realpath -m "$1")/bin/python3
-    has_numpy "$answer" || { make_python "${answer%/bin/python3}" && has_numpy "$answer"; }
+    # The first import keeps the bytecode, where the user wants none, too: half of all later ones.
+    has_numpy "$answer" ||
+        { make_python "${answer%/bin/python3}" && PYTHONDONTWRITEBYTECODE='' has_numpy "$answer"; }
 fi
 printf '%s\n' "$answer"
