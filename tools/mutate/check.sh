@@ -109,6 +109,9 @@ results() {
         passes "run, $order" env SIM_ASYNC=$order SIM_FMA="${fma[$order]}" \
             "$program-sim" run "${choice[@]}" B=2 H=4 HKV=2 N=130 NKV=400 "$built"
     done
+    # Rows of a block that see one key tile less than others, and buffers that are used again.
+    [ $mask -eq 0 ] || passes 'run, diagonal' "$program-sim" run "${choice[@]}" \
+        B=1 H=1 HKV=1 N=200 NKV=470 "$built"
     [[ $thorough == *" $1 "* ]] || return
     # An element of Q is -inf with this seed: all scores of its row are, though it sees keys.
     passes 'run, infinite' "$program-sim" run "${choice[@]}" INIT=infinite SEED=9 \
