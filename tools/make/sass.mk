@@ -1,15 +1,14 @@
 # SASS lab: what the compiler made of the stages; no GPU is needed.
 SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
 SASS := $(call objects,tools/sass $(addprefix tools/sass/,analysis limits replay commands))
-SASS_BASE := build/host/common/base/error.o build/host/common/base/progress.o
-LIBSASS := $(filter-out %/main.o,$(SASS)) $(SASS_BASE)
-build/sass: $(SASS) $(SASS_BASE)
+LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
+build/sass: $(SASS) build/host/common/base/error.o
 	@$(call say,link  $@)
-	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(CC) -rdynamic $^ -ldl -lm -o $@
 	@$(said)
 build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
 	@mkdir -p $(@D)
-	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(CC) -rdynamic $^ -ldl -lm -o $@
 build/disassembler.mk: build/toolchain.mk
 	@tools/toolchain/toolchain.sh --disassembler $@
 

@@ -85,7 +85,7 @@ make_tree() {
         compile "$2" "$object" && ar r "$library" "$object" || return
     fi
     [[ $library != *libsass.a ]] ||
-        "${CC:-cc}" -pthread -rdynamic "$library" -ldl -lm -o "$tree/build/sass" >"$log" 2>&1
+        "${CC:-cc}" -rdynamic "$library" -ldl -lm -o "$tree/build/sass" >"$log" 2>&1
 }
 
 # run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has

@@ -1,4 +1,3 @@
-#include "base/progress.h"
 #include "commands/commands.h"
 #include "limits/subject.h"
 #include "replay/forecast.h"
@@ -79,11 +78,9 @@ static bool compare_files(const Options *options, Comparison *all, char device[M
     for (int f = 0; f < options->file_count; f++) {
         Subject subject;
         Cells cells;
-        progress("limits: kernel %d of %d", f + 1, options->file_count);
         if (!subject_open(options->files[f], options->gpu, options->machines, options->counted,
                           &subject, error)) {
             if (error->status != STATUS_SKIP) return false;
-            progress_end();
             fprintf(stderr, "sass: %s\n", error->text);
             continue;
         }
@@ -235,7 +232,6 @@ bool errors_command(const Options *options, Error *error) {
     char device[MACHINE_NAME_SIZE] = "";
     Comparison all = {0};
     bool done = compare_files(options, &all, device, error);
-    progress_end();
     if (done && all.files == 0) done = false; /* the last reason stays */
     if (done) print_all(&all, device, options->format);
     fflush(stdout);
