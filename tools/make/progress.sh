@@ -20,11 +20,12 @@ tell_no_more() { [ ! -t 2 ] || printf '\r\033[K' >&2; }
 # done, also while none ends. A line that matches PART is one, and one that matches BAD is counted
 # by its WORD, too.
 follow() {
-    local line status done=0 bad=0
+    local more line status begun='' done=0 bad=0
     while tell "$1: $done of $2${5:+, $bad $5}"; do
         status=0
-        IFS= read -rt 1 line || status=$?
-        [ $status -le 128 ] || continue
+        IFS= read -rt 1 more || status=$?
+        line=$begun$more begun=''
+        [ $status -le 128 ] || { begun=$line && continue; } # the rest of it comes later
         [ $status -eq 0 ] || break
         tell_no_more
         printf '%s\n' "$line"

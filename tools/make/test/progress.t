@@ -29,6 +29,8 @@ ok "one that has taken ten seconds says a line" [ "$(cat "$log")" = "parts: 0 of
 shell "told=-6; { $parts; sleep 6; } | follow parts 4 '^(not )?ok' '^not ok' missed" 2>"$log" \
     >/dev/null
 ok "while no part ends, too" [ "$(cat "$log")" = "parts: 3 of 4, 1 missed" ]
+shell "{ printf 'not o'; sleep 1.5; echo 'k - d'; } | follow parts 1 '^(not )?ok'" >"$log"
+ok "a line that comes in two halves is one" [ "$(cat "$log")" = "not ok - d" ]
 if command -v script >/dev/null; then
     script -qec "bash -euc '. tools/make/progress.sh; seq 2 | follow parts 2 >$log.out'" /dev/null \
         >"$log"
