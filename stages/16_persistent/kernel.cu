@@ -576,15 +576,15 @@ typedef struct Parts {
     float2 *rows; // cm_i, l_i
 } Parts;
 
-// What finish_rows and store_O do for a piece; the warp's 16 rows begin at `row` of the head and at
-// `part` of `parts`.
+// What finish_rows and store_O do for a piece.
 static __device__ void store_part(const Parts &parts, const Rows &rows,
-                                  const float (&O_i)[D / 8][4], const Plan &plan, int row,
-                                  size_t part, int lane) {
+                                  const float (&O_i)[D / 8][4], const Plan &plan, const Tile &t,
+                                  int row, int lane) {
     const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
     for (int h = 0; h < 2; h++) {
-        const size_t at = part + h * 8 + lane / ROW_LANES;
-        if (row + h * 8 + lane / ROW_LANES >= plan.rows) continue;
+        const int in_tile = row + h * 8 + lane / ROW_LANES;
+        const size_t at = (size_t)t.index * 64 * plan.warpgroups + in_tile;
+        if (t.first_row + in_tile >= plan.rows) continue;
         if (lane % ROW_LANES == 0) parts.rows[at] = make_float2(rows.cm_i[h], sum[h]);
         for (int n = 0; n < D / 8; n++)
             *(float2 *)&parts.O[at * D + n * 8 + lane % ROW_LANES * 2] =
@@ -745,9 +745,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
     unsigned packed_P[BC / 16][4];
     if (warpgroup == 0) give_turn(0);
-    // Piece n of this block; where the warp's part of it begins in `parts`; its rows' fewest keys.
+    // Piece n of this block; the fewest keys that one of its rows sees.
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
-    auto part_row = [&](unsigned n) { return (size_t)piece(n).index * BR + warp_row; };
     auto seen_by_all = [&](unsigned n) {
         const int row = min(piece(n).first_row + group_row, plan.rows - 1);
         return same(least_visible<PACKED>(p, row, min(64, plan.rows - row)));
@@ -822,8 +821,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
         if (!KEEP_P) pack_P(packed_P, P_ij, UNDER_PV, BC);
         if (end) {
             if (PIECES)
-                store_part(parts, done, O_i, plan, piece(n - 1).first_row + warp_row,
-                           part_row(n - 1), lane);
+                store_part(parts, done, O_i, plan, piece(n - 1), warp_row, lane);
             else
                 store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, piece(n - 1),
                         warp_row, lane);
@@ -839,7 +837,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     if (!PIECES) finish_rows(inverse, rows, LSE, plan, piece(n), warp_row, lane);
     wgmma_wait_group<0>(O_i);
     if (PIECES)
-        store_part(parts, rows, O_i, plan, piece(n).first_row + warp_row, part_row(n), lane);
+        store_part(parts, rows, O_i, plan, piece(n), warp_row, lane);
     else
         store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, piece(n), warp_row, lane);
     tma_store_wait();
@@ -857,16 +855,17 @@ constexpr int TIME[] = {0, 11, 15, 20};
 
 // What a plan takes: no less than its longest piece, than as many of the shortest as a block has,
 // and than an equal share of all; the longest come first, and the others fill the gaps. Start and
-// end of a piece cost two key tiles, merge one and what it reads.
+// end of a piece cost two key tiles, merge one and what it reads; L2 has less of pieces.
 static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
     const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
     auto piece = [&](int row_tile) -> long long { // the longest of a query tile
         return max(ceil_div(most_visible<true>(*p, row_tile * BR, BR), BC * plan->pieces), 1) + 2;
     };
     long long all = 0, time = max(piece(plan->row_tiles - 1), piece(0) * ceil_div(pieces, blocks));
-    for (int i = 0; CAUSAL && i < plan->row_tiles; i++) all += piece(i) * plan->pieces;
-    time = max(time, all * plan->heads / blocks) * TIME[plan->warpgroups];
-    return plan->pieces > 1 ? time + TIME[2] + (long long)pieces * BR / 256 : time;
+    int asked = 0, step = ceil_div(plan->row_tiles, 16); // sixteen of a head's query tiles
+    for (int i = step / 2; CAUSAL && i < plan->row_tiles; i += step, asked++) all += piece(i);
+    time = max(time, CAUSAL ? all * pieces / asked / blocks : 0) * TIME[plan->warpgroups];
+    return plan->pieces == 1 ? time : time + time / 32 + TIME[2] + (long long)pieces * BR / 256;
 }
 
 static Plan plan_for(const AttentionProblem *p, int blocks) {
@@ -884,9 +883,10 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
             plan.rows = p->seq_q * (sharing / plan.sharing);
             plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
             const int tiles = plan.row_tiles * plan.heads;
-            // Few tiles: one, two or three pieces for each block; the fewest that are as short.
-            for (int waves = 0; waves <= (tiles < blocks ? 3 : 0); waves++) {
-                plan.pieces = max(min(waves * blocks / tiles, key_tiles), 1);
+            // Few tiles: one, two or three pieces for each block; or each tile in two, three or
+            // four, because the last wave is shorter then. The fewest that are as short.
+            for (int waves = 0; waves <= (tiles < 4 * blocks ? 3 : 0); waves++) {
+                plan.pieces = max(min(max(waves * blocks / tiles, waves + 1), key_tiles), 1);
                 plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
                 const long long time = cost(p, &plan, blocks) * (one ? 17 : 16);
                 if (time >= shortest) continue;

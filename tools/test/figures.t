@@ -90,7 +90,9 @@ head = cells_of(re.search(r"^\| \| over .*$", readme, re.M)[0])
 peers = [cell.removeprefix("over ") for cell in head[1:]]
 for line, path in [("11 first_maxima, fp16", "nvidia_h200"),
                    ("16 persistent, fp16", "nvidia_h200_stage16"),
-                   ("16 persistent, bf16", "nvidia_h200_bf16_stage16")]:
+                   ("16 persistent, bf16", "nvidia_h200_bf16_stage16"),
+                   ("16 persistent, fp16, H100", "nvidia_h100_80gb_hbm3_stage16"),
+                   ("16 persistent, bf16, H100", "nvidia_h100_80gb_hbm3_bf16_stage16")]:
     cells, path = cells_of(re.search(rf"^\| {line} \|.*$", readme, re.M)[0]), f"{RESULTS}/{path}.md"
     for peer, pair in zip(peers, cells[1:]):
         for column, shown in zip(("mean", "least"), pair.split(", ") if pair else ()):
@@ -98,9 +100,11 @@ for line, path in [("11 first_maxima, fp16", "nvidia_h200"),
                     over_the_fastest(line[:2], column, path) if peer == "the fastest" else
                     over(peer, line[:2], column, path))
 
-table = readme.partition("| | shapes | fp16 | bf16 |\n")[2].partition("\n\n")[0]
+table = readme.partition("| | shapes | fp16 | bf16 | H100, fp16 | bf16 |\n")[2].partition("\n\n")[0]
 regimes = [cells_of(line) for line in table.splitlines()[1:]]
-for column, path in (2, "nvidia_h200_regimes_stage16"), (3, "nvidia_h200_bf16_regimes_stage16"):
+for column, path in enumerate(["nvidia_h200_regimes_stage16", "nvidia_h200_bf16_regimes_stage16",
+                               "nvidia_h100_80gb_hbm3_regimes_stage16",
+                               "nvidia_h100_80gb_hbm3_bf16_regimes_stage16"], 2):
     source = {cells[0]: cells for cells in map(cells_of, read(f"{RESULTS}/{path}.md").splitlines())
               if len(cells) > 5 and cells[0] and cells[1] == "16_persistent"}
     measured = [row for row in regimes if row[column]]
