@@ -331,9 +331,9 @@ static void try_type(const IntegerRow *row, const char *type) {
     char text[120];
     for (int i = 0; row->sizes[i]; i++) {
         const char size = row->sizes[i];
-        instance.sizes[i] = size == 't'   ? (char)('0' + instance.width / 8)
-                            : size == 'w' ? (char)('0' + instance.width / 4)
-                                          : size;
+        instance.sizes[i] = (char)(size == 't'   ? '0' + instance.width / 8
+                                   : size == 'w' ? '0' + instance.width / 4
+                                                 : size);
     }
     Trial trial = {.text = expand(row->text, type, text, sizeof text),
                    .sizes = instance.sizes,

@@ -91,7 +91,7 @@ static void test_several(void) {
     ok(!machine_for(folder, "sm-86", name) && !*name, "none is for what is no architecture");
     ok(!machine_read(folder, "other", &machine, &error), "a name that is none");
     is_text(error.text, "GPU must be one of: a card d e%%; not 'other'", "names all");
-    char many[16];
+    char many[32];
     for (int i = 0; i < 90; i++) {
         snprintf(many, sizeof many, "card_%02d.txt", i);
         put_text(many, "");
