@@ -4,7 +4,6 @@ columns = sections > 1 ? 2 : 1
 rows = int((sections + columns - 1) / columns)
 height = 60 + 400 * rows # pixels, of which 170 a panel are for the names of the cells
 set terminal svg size 1200,height font "Helvetica,13" background rgb "white" noenhanced
-set xtics rotate by -35 font "Helvetica,10"
 set yrange [0:*]
 set grid xtics ytics linecolor rgb "#dddddd" linetype 1
 set offsets 0.3, 0.3, 0, 0
@@ -16,6 +15,11 @@ set multiplot layout rows, columns margins 0.06, 0.8, 150.0 / height, 1 - 60.0 /
 do for [s = 1:sections] {
     set title section[s] offset 0,-0.5
     set ylabel unit[s] offset 1,0
+    # Many names stand upright: slanted, they would cover each other.
+    stats $cells index s - 1 using 0 name "cell" nooutput
+    small = cell_records > 14 ? "Helvetica,9" : "Helvetica,10"
+    slant = cell_records > 14 ? -90 : -35
+    set xtics rotate by slant font small
     plot for [i = stages + 1:names] $cells index s - 1 using 0:(column(i + 1)):xtic(1) \
              with points linestyle 2 pointsize 1 pointtype 4 + 2 * (i - stages - 1), \
          for [i = 1:stages] $cells index s - 1 using 0:(column(i + 1)):xtic(1) \
