@@ -4,13 +4,8 @@
 # Catches: a requirement that was added in one place, a package that nobody asked for.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else echo "not ok $count - $description"; fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 
 requirements=$(sed -n '/^## Requirements/,/^## /{/^## /!p}' README.md)
 # package and the word by which the README asks for it; pip and certificates are the network's.

@@ -4,22 +4,15 @@
 # behind, a command that does not end or leaves programs running.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work/tmp
 mkdir -p "$work/bin" "$TMPDIR" "$work/tree/stages/01_small"
 cd "$work/tree" || exit 1
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$work/err"
-    fi
-}
+shown=("$work/err")
 says() { grep -qiF -- "$1" "$work/err"; }
 run() { # run COMMAND...: code, $work/out, $work/err
     code=0
@@ -161,6 +154,6 @@ if [ -x build/sass ] && [ -e build/disassembler.mk ] && [ -n "${BASELINE:-}" ]; 
         ok "says why" says 'the output cannot be written'
     done
 else
-    ok "sass # SKIP build/sass, build/disassembler.mk or BASELINE is not there" true
+    skip "build/sass, build/disassembler.mk or BASELINE is not there"
 fi
 echo "1..$count"

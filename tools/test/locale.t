@@ -20,28 +20,21 @@ abroad() {
         >"$work/log" 2>&1
 }
 
-number=0
-bad=0
-ok() { # ok STATUS DESCRIPTION
-    number=$((number + 1))
-    [ "$1" -eq 0 ] && { echo "ok $number - $2"; return; }
-    echo "not ok $number - $2"
-    sed 's/^/# /' "$work/log"
-    bad=1
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$work/log")
 
 # The locales are what they are called, or the rest says nothing.
 abroad bash -c 'printf "%.1f" 1,5' && grep -qx 1,5 "$work/log"
-ok $? "a comma is a decimal point in German"
+result $? "a comma is a decimal point in German"
 # shellcheck disable=SC2016 # the other shell expands it
 abroad bash -c 'x=i && [ "${x^}" != I ]'
-ok $? "I is no capital i in Turkish"
+result $? "I is no capital i in Turkish"
 
 for test in "${tests[@]}"; do
     abroad "$test"
     code=$?
     [ $code -eq 0 ] && ! grep -q '^not ok' "$work/log"
-    ok $? "$test"
+    result $? "$test"
 done
-echo "1..$number"
-exit $bad
+echo "1..$count"

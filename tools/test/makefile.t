@@ -7,20 +7,13 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        cut -c1-200 "$log" | sed 's/^/# /'
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 
 work=$(mktemp -d)
 copy="$work/a checkout"
 log=$copy/log
+shown=("$log")
 trap 'rm -rf "$work"' EXIT
 mkdir "$copy"
 unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
@@ -179,7 +172,7 @@ if command -v script >/dev/null; then
     ok "with that it is made" [ $? -eq 0 ]
     rm page.html
 else
-    for _ in 1 2 3; do ok "# SKIP there is no program script to make a terminal" true; done
+    for _ in 1 2 3; do skip "there is no program script to make a terminal"; done
 fi
 run diff FROM=01
 ok "diff without TO ends with 2" [ $? -eq 2 ]
@@ -328,7 +321,7 @@ if command -v script >/dev/null; then
     ok "on a terminal what is built is one line" grep -qF $'\033[Knvcc  01_three_pass' "$log"
     ok "which is gone in the end" [ "$(tail -c 4 "$log")" = $'\r\033[K' ]
 else
-    for _ in 1 2; do ok "# SKIP there is no program script to make a terminal" true; done
+    for _ in 1 2; do skip "there is no program script to make a terminal"; done
 fi
 run stage01 ARCH=sm_80
 ok "built again: nothing to do" [ "$(grep -cE '^(nvcc|cc|link) ' "$log")" -eq 0 ]
@@ -349,7 +342,7 @@ if [ -n "$disassembler" ]; then
         ok "$command in a folder with a blank" [ $? -eq 0 ]
     done
 else
-    for command in sass count check-sass; do ok "# SKIP there is no disassembler" true; done
+    for command in sass count check-sass; do skip "there is no disassembler"; done
 fi
 touch stages/02_coalesced/kernel.cu
 run stage01 ARCH=sm_80
@@ -385,7 +378,7 @@ if grep -qw avx2 /proc/cpuinfo; then
     run $object
     ok "on another one it is built anew" says "cc    common/base/error.c"
 else
-    ok "# SKIP this processor is of the lowest level" true
+    skip "this processor is of the lowest level"
 fi
 run clean
 ok "clean removes build/" [ ! -e build ]

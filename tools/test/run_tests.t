@@ -4,21 +4,14 @@
 # because the last run knew it, or did not.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 mkdir t
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' out
-    fi
-}
+shown=(out)
 new() { # new NAME SECONDS [not]: a test that takes so long and passes, or not
     printf '#!/bin/sh\necho %s >>begun\nsleep %s\necho %sok 1\necho 1..1\n' \
         "$1" "$2" "${3:+not }" >"t/$1.t"

@@ -13,19 +13,17 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tools/test/judges.sh
 . tools/test/judges.sh
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
 work=$(mktemp -d)
 log=$work/log
 trap 'rm -rf "$work"' EXIT
-count=0
-result() { # result STATUS DESCRIPTION: the log is shown if it went wrong
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        grep -E 'warning|error|ERROR|not ok|^#' "$log" | head -n 40 | sed 's/^/# /'
-    fi
+# judge STATUS DESCRIPTION: what tools complained of is shown if it went wrong.
+judge() {
+    grep -E 'warning|error|ERROR|not ok|^#' "$log" >"$work/complaints"
+    result "$1" "$2" "$work/complaints"
 }
-skip() { echo "ok $((count += 1)) # SKIP $1"; }
 
 cuda=${CUDA_INCLUDE:-$(sed -n 's/^CUDA_INCLUDE := //p' build/toolchain.mk)}
 warnings=(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wmissing-prototypes
@@ -100,7 +98,7 @@ if [ $can_sanitize = no ] || [ ${#asked[@]} -eq 0 ]; then
     skip "${gcc_untrusted:-no gcc with libasan and libubsan}"
 else
     cp "$work/built" "$log"
-    result $built "gcc has nothing to say on ${#sources[@]} files"
+    judge $built "gcc has nothing to say on ${#sources[@]} files"
 fi
 # clang-tidy is clang as well, and has its warnings.
 if reason=$(not_asked clang-tidy); then
@@ -109,13 +107,13 @@ if reason=$(not_asked clang-tidy); then
         skip "$reason"
     else
         look clang_warns "${changed[@]}"
-        result $? "clang has nothing to say on them"
+        judge $? "clang has nothing to say on them"
     fi
 else
     look tidy "${others[@]}"
-    result $? "clang-tidy has nothing to say on them"
+    judge $? "clang-tidy has nothing to say on them"
     look tidy_harness "${harness[@]}"
-    result $? "nor on the harness, whose indices are computed in 64 bits"
+    judge $? "nor on the harness, whose indices are computed in 64 bits"
 fi
 [ $found -eq 0 ] && cp "$work/settings" build/analysed
 
@@ -124,12 +122,12 @@ cp "$work/built" "$log" 2>/dev/null
 if [ $can_sanitize = no ]; then
     skip "no gcc with libasan and libubsan"
 elif [ $built -ne 0 ]; then
-    result 1 "the C tests build with sanitizers"
+    judge 1 "the C tests build with sanitizers"
 else
     export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
     for source in "${tests[@]}"; do
         (cd $shadow && "build/test/${source%.c}") >"$log" 2>&1
-        result $? "$source under the sanitizers"
+        judge $? "$source under the sanitizers"
     done
 fi
 
@@ -157,26 +155,26 @@ echo 'size_t lost(long n); size_t lost(long n) { return n; }' >>"$work/sign.c"
 if [ $can_sanitize = yes ] && [ ${#asked[@]} -gt 0 ]; then
     cp "$work/sign.c" $shadow/planted.c
     ! in_shadow build/host/planted.o >"$log" 2>&1 && grep -q sign-conversion "$log"
-    result $? "planted: gcc finds a sign that is lost"
+    judge $? "planted: gcc finds a sign that is lost"
     rm $shadow/planted.c
 fi
 if ! not_asked clang >/dev/null; then
     ! clang_warns "$work/sign.c" && grep -q sign-conversion "$log"
-    result $? "planted: clang finds a sign that is lost"
+    judge $? "planted: clang finds a sign that is lost"
 fi
 if ! not_asked clang-tidy >/dev/null; then
     ! tidy --config-file=.clang-tidy "$work/planted.c" &&
         grep -q bugprone-misplaced-widening-cast "$log"
-    result $? "planted: clang-tidy finds a product that overflows before it is widened"
+    judge $? "planted: clang-tidy finds a product that overflows before it is widened"
     ! tidy --config-file=.clang-tidy "$work/sign.c" && grep -q sign-conversion "$log"
-    result $? "planted: clang-tidy finds a sign that is lost"
+    judge $? "planted: clang-tidy finds a sign that is lost"
 fi
 if gcc "${sanitize[@]}" "$work/planted.c" -o "$work/planted" 2>/dev/null; then
     "$work/planted" >"$log" 2>&1
-    result $? "planted: the program without its faults"
+    judge $? "planted: the program without its faults"
     ! "$work/planted" 1 >"$log" 2>&1 && grep -q heap-buffer-overflow "$log"
-    result $? "planted: AddressSanitizer finds a write past the end"
+    judge $? "planted: AddressSanitizer finds a write past the end"
     ! "$work/planted" 1 2 >"$log" 2>&1 && grep -q 'signed integer overflow' "$log"
-    result $? "planted: UndefinedBehaviorSanitizer finds an overflow"
+    judge $? "planted: UndefinedBehaviorSanitizer finds an overflow"
 fi
 echo "1..$count"

@@ -5,19 +5,8 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tools/test/judges.sh
 . tools/test/judges.sh
-count=0
-
-result() { # result STATUS DESCRIPTION [FILE]: the file is shown if it went wrong
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        [ -z "${3:-}" ] || sed 's/^/# /' "$3"
-    fi
-}
-skip() {
-    count=$((count + 1))
-    echo "ok $count # SKIP $1"
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

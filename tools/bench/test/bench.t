@@ -10,16 +10,9 @@ set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-number=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    number=$((number + 1))
-    if "$@"; then echo "ok $number - $description"; else
-        echo "not ok $number - $description"
-        sed 's/^/# /' "$work/out" "$work/err"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$work/out" "$work/err")
 says() { grep -qF -- "$1" "$work/out" "$work/err"; }
 
 # ---- a GPU, the program and a Python that has PyTorch, all of them scripts -----------------------
@@ -104,7 +97,7 @@ if command -v gnuplot >/dev/null; then
     grep -q '</svg>' "${stem}_ladder.svg" && grep -q '02_fast' "${stem}_ladder.svg"
     ok "and the ladder" [ $? -eq 0 ]
 else
-    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+    skip "gnuplot is not installed"
 fi
 run "$bench" "$work/program" FORMAT=json a
 ok "FORMAT=json prints the lines" cmp -s "$work/out" "$stem.jsonl"
@@ -240,7 +233,7 @@ if command -v gnuplot >/dev/null; then
     done
     ok "and no ladder" [ ! -e "${stem}_regimes_ladder.svg" ]
 else
-    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+    skip "gnuplot is not installed"
 fi
 PYTHON=$work/regimes run "$bench" "$work/program" PEERS=1 REGIME=decode SUSTAINED=1 a
 ok "a sustained run has a name of its own" [ -f "${stem}_decode_sustained.jsonl" ]
@@ -304,7 +297,7 @@ if command -v gnuplot >/dev/null; then
     grep -q Peer "$stem.svg" && ! grep -q Peer "$work/peerless.svg" "$work/peerless_ladder.svg"
     ok "nor drawn" [ $? -eq 0 ]
 else
-    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+    skip "gnuplot is not installed"
 fi
 NO_TORCH=1 PYTHON=$work/python run "$bench" "$work/program" PEERS=1 a
 ok "without PyTorch the ladder alone" [ $code -eq 0 ]
@@ -390,7 +383,7 @@ if command -v gnuplot >/dev/null; then
         ok "the plot has $text" grep -qF "$text" "$roof.svg"
     done
 else
-    echo "ok $((number += 1)) # SKIP gnuplot is not installed"
+    skip "gnuplot is not installed"
 fi
 cp "$roof.jsonl" "$work/whole"
 rm "$roof.md"
@@ -415,4 +408,4 @@ ok "a folder that cannot be written: exit 2" [ $code -eq 2 ]
 ok "and what to do" says "file cannot be written: RESULTS=... names another file"
 run "$roofline" "$work/program" "$work/peaks" DEVICE=sim "${three[@]}"
 ok "DEVICE=sim: exit 64" [ $code -eq 64 ]
-echo "1..$number"
+echo "1..$count"

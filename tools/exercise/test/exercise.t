@@ -8,16 +8,9 @@ cd "$(dirname "$0")/../../.." || exit 1
 copy=$(mktemp -d)
 log=$copy/log
 trap 'rm -rf "$copy"' EXIT
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH STAGE_DIRS
 
 # A copy of the tree with two small stages, and of what is built of it.
@@ -186,7 +179,7 @@ if [ "$lab" -eq 0 ]; then
         'bound  on NVIDIA A100.* your kernel is bound by .*, 1\.0[0-9] x the bound of' "$log"
     echo 'LDS > 0' >stages/02_next/expect.sass
 else
-    echo "ok $((count += 1)) # SKIP there is no disassembler"
+    skip "there is no disassembler"
 fi
 
 change 's/int lanes = 16; lanes > 0/int lanes = 16; lanes > 1/'
@@ -197,7 +190,7 @@ ok "with the task that is left" says "the grid and the counters: first the above
 if [ "$lab" -eq 0 ]; then
     ok "a signature that does not hold" says "stages/02_next/expect.sass:1: LDS > 0"
 else
-    echo "ok $((count += 1)) # SKIP there is no disassembler"
+    skip "there is no disassembler"
 fi
 
 change 's/^    if (row >= p.seq_q) return;.*//'
@@ -246,6 +239,6 @@ if [ "$lab" -eq 0 ]; then
     ok "the signature too, where KERNEL names the file" \
         says "stages/02_next/expect.sass:1: LDS > 0"
 else
-    echo "ok $((count += 1)) # SKIP there is no disassembler"
+    skip "there is no disassembler"
 fi
 echo "1..$count"

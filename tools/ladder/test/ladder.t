@@ -7,16 +7,9 @@ unset STAGE_FOLDER LADDER_BUDGET
 scratch=$(mktemp -d)
 log=$scratch/log
 trap 'rm -rf "$scratch"' EXIT
-count=0
-ok() { # ok DESCRIPTION COMMAND...: the log is shown if the command fails
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 
 # hold: what holds of $STAGE_FOLDER under $LADDER_BUDGET, "ok" or "not ok" and a sentence a line.
 hold() {

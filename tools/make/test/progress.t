@@ -6,16 +6,9 @@ set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        cat -v "$log" | sed 's/^/# /'
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 shell() { bash -euo pipefail -c '. tools/make/progress.sh; eval "$1"' shell "$1"; }
 # Three parts, of which one has a second line.
 parts="printf 'ok - a\nnot ok - b\n# why\nok - c\n'"
@@ -37,7 +30,7 @@ if command -v script >/dev/null; then
     ok "a terminal sees each part" grep -qF $'\r\033[Kparts: 1 of 2\r\033[K' "$log"
     ok "and nothing is left of it" [ "$(tail -c 4 "$log")" = $'\r\033[K' ]
 else
-    for _ in 1 2; do ok "# SKIP there is no program script to make a terminal" true; done
+    for _ in 1 2; do skip "there is no program script to make a terminal"; done
 fi
 rm -f "$log.err" "$log.out"
 echo "1..$count"

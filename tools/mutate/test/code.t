@@ -8,16 +8,9 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d)
 log=$work/log
 trap 'rm -rf "$work"' EXIT
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 says() { grep -qF -- "$1" "$log"; }
 unset MAKEFLAGS MAKELEVEL MFLAGS MUTANTS SEED JOBS CODE
 code=tools/mutate/code

@@ -7,16 +7,9 @@ cd "$(dirname "$0")/../../.." || exit 1
 copy=$(mktemp -d)
 log=$copy/log
 trap 'rm -rf "$copy"' EXIT
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH STAGE_DIRS MUTANTS SEED JOBS KEY
 
 # ---- Tokens and operators ------------------------------------------------------------------------
@@ -109,7 +102,7 @@ cp -rp Makefile common tools "$copy"
 mkdir -p "$copy/build" "$copy/stages" "$copy/notes/results"
 cp -rp build/toolchain.mk build/flags build/host build/attention build/attention-sim build/mutate \
     build/sass build/disassembler.mk "$copy/build" 2>/dev/null ||
-    { echo "ok $((count += 1)) # SKIP there is no disassembler" && echo "1..$count" && exit; }
+    { skip "there is no disassembler" && echo "1..$count" && exit; }
 cp -rp "${stages[@]/#/stages/}" "$copy/stages"
 cd "$copy" || exit 1
 

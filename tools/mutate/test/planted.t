@@ -9,53 +9,49 @@ sample=04_no_WAR,07_no_swizzle,11_refuses_groups,14_parity,timer_no_flush,saniti
 log=$(mktemp)
 trap 'rm -rf "$log" $catalogue/00_test.bug build/planted/00_test' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
-count=0
-ok() { # ok STATUS DESCRIPTION
-    count=$((count + 1))
-    [ "$1" -eq 0 ] && { echo "ok $count - $2"; return; }
-    echo "not ok $count - $2"
-    sed 's/^/# /' "$log"
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 
 bugs=("$catalogue"/*.bug)
 [ ${#bugs[@]} -ge 60 ]
-ok $? "${#bugs[@]} bugs, at least 60"
+result $? "${#bugs[@]} bugs, at least 60"
 for bug in "${bugs[@]}"; do
     tools/mutate/planted.sh --apply "$bug" >/dev/null 2>>"$log" || echo "$bug" >>"$log"
 done
 [ ! -s "$log" ]
-ok $? "each fits its stage or file: its texts are in one line each"
+result $? "each fits its stage or file: its texts are in one line each"
 for stage in stages/[0-9][0-9]_*; do
     grep -lx "stage    ${stage##*/}" "${bugs[@]}" >"$log"
-    ok $? "${stage##*/} has one"
+    result $? "${stage##*/} has one"
 done
 
 make -s planted BUGS=$sample >"$log" 2>&1
-ok $? "a sample is caught: $sample"
+result $? "a sample is caught: $sample"
 [ "$(grep -c '^ok' "$log")" -eq 6 ]
-ok $? "all of it"
+result $? "all of it"
 if command -v script >/dev/null; then
     script -qec "make -s planted BUGS=07_no_swizzle" /dev/null >"$log" 2>&1
     grep -q 'planted: 0 of 1, 0 not caught' "$log"
-    ok $? "a terminal sees how far it is"
+    result $? "a terminal sees how far it is"
 else
-    ok 0 "# SKIP there is no program script to make a terminal"
+    skip "there is no program script to make a terminal"
 fi
 # A bug that is none, and one that is caught at another line.
 sed 's/^after .*/after    head % p.heads \/ (p.heads \/ p.kv_heads)/; s/^bug .*/bug      None./' \
     $catalogue/01_kv_head.bug >$catalogue/00_test.bug
 make -s planted BUGS=00_test >"$log" 2>&1
 [ $? -eq 2 ] && grep -q '^not ok 1 - 00_test' "$log"
-ok $? "what is not caught is said"
+result $? "what is not caught is said"
 sed 's/^line .*//; /^says/a line     Stage 04' $catalogue/04_no_WAR.bug >$catalogue/00_test.bug
 make -s planted BUGS=00_test >"$log" 2>&1
 [ $? -eq 2 ] && grep -q 'it should name line 1' "$log"
-ok $? "and so is a line that is not named"
+result $? "and so is a line that is not named"
 sed 's/+ 4 \* element/+ 1 * element/' $catalogue/check_ulp_4x.bug >$catalogue/00_test.bug
 make -s planted BUGS=00_test >"$log" 2>&1
 [ $? -eq 2 ] && grep -q 'test_check passes' "$log"
-ok $? "and a test of the harness that passes"
+result $? "and a test of the harness that passes"
 make -s planted BUGS=99_none >"$log" 2>&1
 [ $? -eq 2 ] && grep -q 'there is no planted bug 99_none' "$log"
-ok $? "and a name that nobody has"
+result $? "and a name that nobody has"
 echo "1..$count"

@@ -3,14 +3,8 @@
 # that finds no Chromium.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-count=0
-result() { # result STATUS DESCRIPTION [FILE]
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        [ -z "${3:-}" ] || head -n 20 "$3" | sed 's/^/# /'
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 
 # shellcheck source=tools/page/chromium.sh
 . tools/page/chromium.sh

@@ -7,16 +7,9 @@ root=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-number=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    number=$((number + 1))
-    if "$@"; then echo "ok $number - $description"; else
-        echo "not ok $number - $description"
-        sed 's/^/# /' log
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. "$root/tools/test/tap.sh"
+shown=(log)
 
 # A stage whose list has three kernels, and an ncu that counts as many of $KERNELS as it is told to.
 mkdir -p bin stages/03_three
@@ -55,4 +48,4 @@ ok "the first launch alone is run, with the problem asked for" \
 KERNELS='' hardware loads.sum program build/03_three >log 2>&1
 ok "what ncu cannot count: exit 2" [ $? -eq 2 ]
 ok "with its own words" grep -qx '==ERROR== no permission' log
-echo "1..$number"
+echo "1..$count"

@@ -8,16 +8,9 @@ cd "$(dirname "$0")/../../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 calls=$work/calls log=$work/log
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log" "$calls"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log" "$calls")
 says() { grep -qF -- "$1" "$log"; }
 called() { [ "$(grep -cE -- "$2" "$calls")" -eq "$1" ]; } # called TIMES PATTERN
 

@@ -8,17 +8,10 @@ log=$scratch/log
 export TMPDIR=$scratch/tmp # of its own: tests run side by side
 mkdir "$TMPDIR"
 trap 'rm -rf "$scratch"' EXIT
-count=0
 
-ok() { # ok DESCRIPTION COMMAND...: the log is shown if the command fails
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 says() { grep -qF -- "$1" "$log"; }
 not() { ! "$@"; }
 

@@ -8,14 +8,8 @@ cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL D DTYPE CAUSAL BLOCK RESULTS FORMAT
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-count=0
-result() { # result STATUS DESCRIPTION [FILE]
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else
-        echo "not ok $count - $2"
-        [ -z "${3:-}" ] || head -n 20 "$3" | sed 's/^/# /'
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 timeline() { # timeline STAGE VARIABLE=value...: $scratch/out and $scratch/err
     make "stage$1" timeline DEVICE=sim "${@:2}" >"$scratch/out" 2>"$scratch/err"
 }

@@ -11,16 +11,9 @@ log=$copy/log
 trap 'rm -rf "$copy"' EXIT
 # shellcheck source=tools/toolchain/test/pretend.sh
 . tools/toolchain/test/pretend.sh
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$log")
 
 mkdir -p "$copy/clone" "$copy/bin"
 git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do

@@ -7,19 +7,12 @@
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 root=$PWD
-count=0
-ok() { # ok DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then echo "ok $count - $description"; else
-        echo "not ok $count - $description"
-        sed 's/^/# /' "$log"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
 
 copy=$(mktemp -d)
 log=$copy/log
+shown=("$log")
 # shellcheck source=tools/toolchain/test/pretend.sh
 . tools/toolchain/test/pretend.sh
 trap 'rm -rf "$copy"' EXIT
@@ -349,8 +342,7 @@ ok "python.sh without a folder: bad usage" [ $status -eq 64 ]
 
 # ---- The real ones -------------------------------------------------------------------------------
 if [ "${TEST_NETWORK:-}" != 1 ]; then
-    count=$((count + 1))
-    echo "ok $count # SKIP TEST_NETWORK=1 downloads the wheels"
+    skip "TEST_NETWORK=1 downloads the wheels"
 else
     fresh
     rm "$copy/bin/python3"
