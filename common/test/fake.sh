@@ -11,18 +11,9 @@ built=../build/host/common
 runtime=$built/test/fake_runtime.o
 flags=(-std=c11 -D_GNU_SOURCE -O2 -pthread -I. -isystem "${CUDA_INCLUDE:-/usr/local/cuda/include}")
 
-number=0
-bad=0
-verdict() { # verdict STATUS NAME: one line of TAP; on failure the last output as comments
-    number=$((number + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $number - $2"
-    else
-        bad=$((bad + 1))
-        echo "not ok $number - $2"
-        sed 's/^/# /' "$work/out" "$work/err"
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. ../tools/test/tap.sh
+shown=("$work/out" "$work/err")
 run() { # run PROGRAM ARGUMENT...: code, $work/out and $work/err
     code=0
     (cd "$work" && "./$1" "${@:2}") >"$work/out" 2>"$work/err" || code=$?
@@ -31,7 +22,7 @@ steps() { # steps NAME TEXT...: what a terminal showed in turn, each text on the
     local expected
     expected=$(printf '%s\n' "${@:2}")
     [ "$(tr '\r' '\n' <"$work/err" | sed 's/^\x1b\[K//' | grep -xF -- "$expected")" = "$expected" ]
-    verdict $? "$1: a terminal shows each step"
+    result $? "$1: a terminal shows each step"
 }
 exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdout or stderr
     local expected=$1 name=$2 status=0 text
@@ -40,7 +31,7 @@ exits() { # exits CODE NAME TEXT...: the last run's code, and each TEXT on stdou
     for text in "$@"; do
         grep -qF -- "$text" "$work/out" "$work/err" || status=1
     done
-    verdict $status "$name: exit $expected, says ${1:-nothing}"
+    result $status "$name: exit $expected, says ${1:-nothing}"
 }
 
 link() { # link PROGRAM OBJECT...: what the objects have is not taken from the library

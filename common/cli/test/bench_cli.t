@@ -23,26 +23,26 @@ exits 0 "bench" 'd128_fp16_causal seq     1  sink 30 0.0001398 SKIP' '"tflops":0
     '"regime":"square",' '"sustained":null,"began":null,"ended":null,' \
     '"gb_s":0.280712533,"hbm_share":0.000280712533,'
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 4 ] && [ "$(wc -l <"$work/out")" -eq 4 ]
-verdict $? "an object for each mask and stage"
+result $? "an object for each mask and stage"
 FAKE_MEMORY=1000 run attention bench REPS=1 INIT=all D=128 CAUSAL=0 01_none
 exits 2 "all inputs at two lengths" 'seq  4096 normal: ' 'seq  4096 sink 30: ' \
     'seq 16384 primacy 100: '
 [ "$(grep -c 'seq ' "$work/err")" -eq 20 ]
-verdict $? "and no other"
+result $? "and no other"
 FAKE_MEMORY=1000 run short bench SEQS=1 REPS=1 INIT=ramp CAUSAL=0 01_none
 exits 2 "bench covers both head sizes" 'd128_fp16_full   seq     1 ramp: ' \
     'd64_fp16_full    seq     1 ramp: '
 run short bench SEQS=1 D=128 CAUSAL=1 SUSTAINED=1 01_none
 exits 0 "bench, sustained" '"ms_median":60,"ms_min":60,' '"sustained":1,"began":"20'
 [ "$(grep -c '"began":"20.*","ended":"20' "$work/out")" -eq 1 ]
-verdict $? "from one time to another"
+result $? "from one time to another"
 run attention bench REGIME=decode D=64 01_none
 exits 1 "another regime" '"regime":"decode",' \
     'decode  d64_fp16_full    B=8 H=32 HKV=8 N=1 NKV=8192  FAIL' 'd64_fp16_full.so is not there'
 run attention bench REGIME=small D=64 CAUSAL=1 99_missing
 exits 64 "an unknown stage ends it" '"status":"fail","reason":"99_missing: no such stage'
 [ "$(wc -l <"$work/out")" -eq 1 ]
-verdict $? "with the first cell"
+result $? "with the first cell"
 run attention bench REGIME=prefill CAUSAL=0 01_none
 exits 64 "a regime without such a shape" 'REGIME=prefill has no shape with this D and CAUSAL'
 run attention run REGIME=gqa 01_none
@@ -52,5 +52,4 @@ exits 64 "bench with a length" 'bench chooses the shapes itself'
 run attention-sim bench SEQS=1 01_none
 exits 2 "bench on the simulator" 'it needs a GPU'
 
-echo "1..$number"
-exit $((bad > 0))
+echo "1..$count"

@@ -11,23 +11,15 @@ cd "$(dirname "$0")/../../.." || exit 1
 nvcc=$(sed -n 's/^NVCC := //p' build/toolchain.mk)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
 
 if [ ! -x build/attention-sim ]; then
     echo "1..0 # SKIP the simulator is not built"
     exit 0
 fi
 
-verdict() { # verdict STATUS NAME: one line of TAP; on failure the last log as comments
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-    else
-        echo "not ok $count - $2"
-        sed 's/^/# /' "$work/log"
-        failed=1
-    fi
-}
+# shellcheck source=tools/test/tap.sh
+. tools/test/tap.sh
+shown=("$work/log")
 simulate() { # simulate ARGUMENT...: the exit code, and $work/log
     build/attention-sim run "$@" >"$work/log" 2>&1
 }
@@ -46,12 +38,12 @@ shape=(B=1 H=2 HKV=2 N=264 NKV=264 D=128)
 export SIM_INDEX=32767
 for stage in $STAGE_DIRS; do
     simulate "${shape[@]}" "$stage"
-    verdict $? "${stage##*/}: no index is computed in 32 bits"
+    result $? "${stage##*/}: no index is computed in 32 bits"
 done
 for stage in 01_three_pass 07_swizzle; do
     plant "$stage" 's/(size_t)//g' && simulate "${shape[@]}" "$work/$stage"
     [ $? -eq 1 ] && grep -q 'was computed in 32 bits' "$work/log"
-    verdict $? "$stage without its casts to 64 bits is caught"
+    result $? "$stage without its casts to 64 bits is caught"
 done
 unset SIM_INDEX
 
@@ -62,26 +54,26 @@ grid() {
 }
 for stage in $STAGE_DIRS; do
     grid "$stage"
-    verdict $? "${stage##*/}: blocks are counted in x alone"
+    result $? "${stage##*/}: blocks are counted in x alone"
 done
 plant 04_online_softmax 's/<<<blocks,/<<<dim3(ceil_div(p->seq_q, BR), p->heads * p->batch),/
     s/head = blockIdx.x . row_tiles/head = blockIdx.y/' && ! grid "$work/04_online_softmax" &&
     grep -q PASS "$work/log"
-verdict $? "heads in y are caught, though the result is right"
+result $? "heads in y are caught, though the result is right"
 # More where the host plans the work by the number of multiprocessors: a workspace may grow then.
 for stage in $STAGE_DIRS; do
     batches=300
     ! grep -q 'MultiProcessorCount' "stages/${stage##*/}/kernel.cu" || batches=1500
     simulate B=$batches H=2 HKV=1 N=2 NKV=1 CAUSAL=1 "$stage"
-    verdict $? "${stage##*/}: $batches small batches with heads that share keys"
+    result $? "${stage##*/}: $batches small batches with heads that share keys"
     [ $batches = 1500 ] || continue
     SIM_MULTIPROCESSORS=132 SIM_RACE=1 simulate B=1 H=2 HKV=1 N=3 NKV=5000 CAUSAL=1 "$stage"
-    verdict $? "${stage##*/}: as many pieces as 132 multiprocessors take"
+    result $? "${stage##*/}: as many pieces as 132 multiprocessors take"
 done
 for stage in $STAGE_DIRS; do
     [[ $stage == *02_coalesced ]] || continue
     simulate B=65537 H=1 N=1 NKV=2 D=64 "$stage"
-    verdict $? "${stage##*/}: 65,537 batches"
+    result $? "${stage##*/}: 65,537 batches"
 done
 
 # While the maximum stays, scale_i must be 1: cm_i, rounded once, less itself. Less c m_i, computed
@@ -90,7 +82,7 @@ shape=(B=1 H=1 HKV=1 N=64 NKV=9999 D=128 INIT=dominant SEED=1)
 for stage in $STAGE_DIRS; do
     [[ $stage == *10_lean ]] || continue
     SIM_FMA=fused simulate "${shape[@]}" "$stage"
-    verdict $? "${stage##*/}: LSE does not drift, mul and add fused"
+    result $? "${stage##*/}: LSE does not drift, mul and add fused"
 done
 stage=10_lean
 plant $stage 's/scale_i\[2\];/scale_i[2], m_i[2];/
@@ -98,10 +90,9 @@ plant $stage 's/scale_i\[2\];/scale_i[2], m_i[2];/
     s/float m_new = -CUDART_INF_F;/float m_new = rows.m_i[h];/
     s/fmaxf(rows.cm_i\[h\], c \* row_max(m_new))/c * (rows.m_i[h] = row_max(m_new))/' &&
     simulate "${shape[@]}" "$work/$stage"
-verdict $? "$stage with cm_i - c m_i is right if the product is rounded"
+result $? "$stage with cm_i - c m_i is right if the product is rounded"
 SIM_FMA=fused simulate "${shape[@]}" "$work/$stage"
 [ $? -eq 1 ] && grep -q 'LSE are wrong' "$work/log"
-verdict $? "and is caught if it is fused"
+result $? "and is caught if it is fused"
 
 echo "1..$count"
-exit $failed

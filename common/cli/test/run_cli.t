@@ -25,7 +25,7 @@ steps "a run" 'preparing inputs and oracle' 'checking 01_none' 'checking 02_elem
 (cd "$work" && ./attention run "${small[@]}" 02_element) >"$work/out" 2>&1
 [ "$(cut -d ' ' -f 1 "$work/out" | head -n 4 | tr '\n' ' ')" = \
     'device problem checked 02_element: ' ]
-verdict $? "what is printed and what is explained come in their order"
+result $? "what is printed and what is explained come in their order"
 run attention run "${small[@]}" LSE=0 01_none
 exits 0 "a right stage without LSE" PASS
 run attention run "${small[@]}" CAUSAL=1 NKV=60 01_none
@@ -50,7 +50,7 @@ run attention run "${small[@]}" 07_head
 exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4' \
     'a race, a missing wait or a bad access shows in: make stage07 sanitize'
 grep -q 'in its workspace' "$work/err" "$work/out"
-verdict $((! $?)) "a stage without a workspace relies on none"
+result $((! $?)) "a stage without a workspace relies on none"
 run attention run "${small[@]}" 27_zeros
 exits 1 "a workspace that nobody cleared" '27_zeros: 1 of 51200 elements of O are wrong' \
     'with zeros in its workspace it is right: it reads what nobody has written there'
@@ -68,7 +68,7 @@ run attention run "${small[@]}" 04_guard 10_fault 12_unsupported 13_workspace 01
 exits 1 "a right stage after faulty ones" '12_unsupported' 'SKIP: needs compute capability 12.0' \
     'FAIL: it wants a workspace of 1125899906842624 bytes'
 grep -q '^01_none .*PASS$' "$work/out"
-verdict $? "and it passes"
+result $? "and it passes"
 run attention run "${small[@]}" 12_unsupported 01_none
 exits 0 "a skip among passes" SKIP PASS
 run attention run "${small[@]}" NKV=41 17_refuses
@@ -88,7 +88,7 @@ exits 0 "a folder with a slash at its end" '01_none '
 run attention run "${small[@]}" FORMAT=json 01_none 02_element 12_unsupported
 exits 1 "FORMAT=json" '"status":"pass"' '"status":"fail"' '"status":"skip"'
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ] && [ "$(wc -l <"$work/out")" -eq 3 ]
-verdict $? "stdout is three objects and nothing else"
+result $? "stdout is three objects and nothing else"
 if command -v python3 >/dev/null; then
     python3 - "$work/out" <<'PYTHON' >"$work/err" 2>&1
 import json, sys
@@ -99,9 +99,9 @@ counters""".split()
 for line in open(sys.argv[1]):
     assert list(json.loads(line)) == keys, line
 PYTHON
-    verdict $? "they parse and have the keys"
+    result $? "they parse and have the keys"
 else
-    echo "ok $((number += 1)) # SKIP no python3 to parse JSON"
+    skip "no python3 to parse JSON"
 fi
 
 # ---- devices -------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ FAKE_DEVICES=0 run attention run "${small[@]}" 01_none
 exits 0 "no GPU: the simulator" 'no GPU was found: running on the simulator' 'device   simulator' \
     PASS
 ! grep -q 'TFLOP/s' "$work/out"
-verdict $? "which prints no speed"
+result $? "which prints no speed"
 run attention run "${small[@]}" DEVICE=sim FORMAT=json 01_none
 exits 0 "DEVICE=sim" 'DEVICE=sim was asked for: running on' '"simulated":true' \
     '"ms_median":null' '"warp_instructions":1000'
@@ -145,7 +145,7 @@ tables() { # tables STAGE N: the verdict on a stage in table N
 }
 [ "$(tables 01_none 1)$(tables 12_unsupported 1)$(tables 12_unsupported 2)" = PASSSKIPPASS ] &&
     [ -z "$(tables 01_none 2)" ] && [ "$(tables 15_shared 2)" = SKIP ]
-verdict $? "in a table of its own, which has them alone"
+result $? "in a table of its own, which has them alone"
 run attention run "${small[@]}" 01_none 15_shared
 exits 0 "one that none can run is no failure" 'SKIP: a block needs'
 run attention run "${small[@]}" 02_element 15_shared
@@ -154,7 +154,7 @@ run attention run "${small[@]}" 15_shared 12_unsupported 18_refuses_all
 exits 1 "what is refused for no reason stays here" \
     'this GPU cannot run 2 of the 3 stages: running on' 'FAIL: it refuses this problem'
 [ "$(grep -c 'FAIL' "$work/out")" -eq 1 ]
-verdict $? "and is not asked again"
+result $? "and is not asked again"
 run attention run "${small[@]}" COUNTERS=full 01_none 12_unsupported
 exits 2 "a GPU has no counters, and nothing is simulated in part" 'add DEVICE=sim'
 run attention-sim run "${small[@]}" GPU=5 01_none
@@ -163,17 +163,17 @@ run attention run "${small[@]}" FORMAT=json 12_unsupported 01_none
 exits 0 "the same as JSON" '"simulated":true'
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 3 ] && [ "$(wc -l <"$work/out")" -eq 3 ] &&
     [ "$(tail -n 1 "$work/out" | grep -c '"name":"12_unsupported".*"status":"pass"')" -eq 1 ]
-verdict $? "ends with what the simulator says"
+result $? "ends with what the simulator says"
 run attention run "${small[@]}" 12_unsupported 02_element
 exits 1 "a failure on the GPU stays one" '02_element' PASS
 run attention run "${small[@]}" DEVICE=gpu 12_unsupported 01_none
 exits 0 "DEVICE=gpu simulates nothing" 'SKIP: needs compute'
 ! grep -q simulator "$work/out" "$work/err"
-verdict $? "not even in part"
+result $? "not even in part"
 FAKE_CAPABILITY=120 FAKE_SIM_CAPABILITY=90 run attention run "${small[@]}" 12_unsupported 01_none
 exits 0 "a GPU that can run all" PASS
 ! grep -q simulator "$work/out" "$work/err"
-verdict $? "runs all"
+result $? "runs all"
 unset FAKE_SIM_CAPABILITY
 run attention-sim run "${small[@]}" DEVICE=gpu 01_none
 exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: allowed here are auto and sim'
@@ -193,14 +193,14 @@ exits 0 "counters of the simulator" 'the full report' \
 run attention run "${small[@]}" DEVICE=sim COUNTERS=full 12_unsupported 01_none
 [ "$(grep -c 'the full report' "$work/out")" -eq 1 ] &&
     [ "$(grep -B 1 'the full report' "$work/out" | head -n 1)" = 01_none ]
-verdict $? "of what was counted alone, with its name"
+result $? "of what was counted alone, with its name"
 run attention run "${small[@]}" DEVICE=sim COUNTERS=source FORMAT=json 01_none
 exits 0 "counters by line beside JSON" 'the annotated source'
 [ "$(grep -c '^{.*}$' "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ]
-verdict $? "which has stdout for itself"
+result $? "which has stdout for itself"
 run attention run "${small[@]}" DEVICE=sim COUNTERS=html 01_none
 [ "$(cat "$work/out")" = '<html></html>' ]
-verdict $? "COUNTERS=html leaves stdout to the page"
+result $? "COUNTERS=html leaves stdout to the page"
 
 # ---- bad usage -----------------------------------------------------------------------------------
 run attention
@@ -241,9 +241,9 @@ exits 1 "with what the simulator was told" 'repeat: FAKE_SETTING=7 attention run
 run attention grid "${cell[@]}" INIT=normal 11_launch
 exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
 [ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]
-verdict $? "and lists ten"
+result $? "and lists ten"
 grep -q 'alone it passes' "$work/out"
-verdict $((! $?)) "what fails alone, too, is not said to depend on others"
+result $((! $?)) "what fails alone, too, is not said to depend on others"
 steps=()
 for ((i = 1; i <= 49; i++)); do steps+=("grid: case $i of 49"); done
 FAKE_TERMINAL=1 run attention grid "${cell[@]}" INIT=dominant 01_none
@@ -261,11 +261,11 @@ for variant in 0 1; do
         "primacy:${primacy[variant]}" primacy:100; do
         grep '"seq_kv":\(129\|194\),' "$work/out" |
             grep -q "\"init\":\"${input%:*}\",\"strength\":${input#*:},"
-        verdict $? "CAUSAL=$variant: the grid has ${input/:/ } over several tiles"
+        result $? "CAUSAL=$variant: the grid has ${input/:/ } over several tiles"
     done
     [ "$(grep -c '"stage"' "$work/out")" -eq 49 ] &&
         [ "$(grep -c '"strength":[1-9]' "$work/out")" -eq 7 ]
-    verdict $? "in place of other inits"
+    result $? "in place of other inits"
 done
 run attention grid "${cell[@]}" INIT=recency STRENGTH=7 02_element
 exits 1 "grid of one strength" 'INIT=recency STRENGTH=7 SEED='
@@ -283,7 +283,7 @@ run attention grid GRID=small DTYPE=fp16 CAUSAL=1 INIT=normal 01_none
 exits 1 "grid of a variant that is not built" \
     '01_none                     50 cases, 1 failed, 0 skipped'
 [ "$(grep -c '^FAIL .*d64_fp16_causal.so is not there' "$work/out")" -eq 1 ]
-verdict $? "fails once"
+result $? "fails once"
 FAKE_MEMORY=10000000 run attention grid GRID=big D=128 DTYPE=fp16 CAUSAL=0 01_none
 exits 2 "the big grid without memory for it" '5 cases, 0 failed, 5 skipped' \
     'SKIP: the problem needs'
@@ -293,5 +293,4 @@ run attention grid N=100 01_none
 exits 64 "grid with a length" 'grid chooses the shapes itself'
 run attention grid "${cell[@]}" 99_missing
 exits 64 "grid of an unknown stage" '99_missing: no such stage'
-echo "1..$number"
-exit $((bad > 0))
+echo "1..$count"

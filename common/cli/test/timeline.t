@@ -37,20 +37,20 @@ exits 0 "the block before it on the SM, from the last stamp before on" \
 exits 0 "the block after it, up to the first stamp beyond" \
     '{"block":4,"warp":0,"full":false,"stamps":[600,0,10,1,190,2,700,3]}'
 [ "$(grep -c '^{"block":' "$work/out")" -eq 6 ]
-verdict $? "no other blocks: those were on another SM"
+result $? "no other blocks: those were on another SM"
 python3 -m json.tool "$work/out" >/dev/null
-verdict $? "it is JSON"
+result $? "it is JSON"
 run attention "${small[@]}" 01_none stamped_GOOD/01_none
 exits 0 "without BLOCK the one before the middle" '"block":2,"blocks":6'
 run attention "${small[@]}" BLOCK=5 01_none stamped_GOOD/01_none
 exits 0 "the last block" '"block":5,"blocks":6,"sm":1' \
     '{"block":3,"warp":0,"full":false,"stamps":[-400,2,700,3,100,4]}'
 ! grep -q '"block":1,' "$work/out"
-verdict $? "a block that had ended is not beside it"
+result $? "a block that had ended is not beside it"
 run attention-sim "${small[@]}" BLOCK=2 01_none stamped_GOOD/01_none
 exits 0 "simulated: no times" '"plain":' 'null' '"cost":null'
 [ "$(grep -c '^{"block":' "$work/out")" -eq 2 ]
-verdict $? "and no blocks beside it"
+result $? "and no blocks beside it"
 
 run attention "${small[@]}" BLOCK=2 01_none stamped_FEWER/01_none
 exits 0 "the stamps are those of the last launch alone" \
@@ -62,12 +62,12 @@ exits 0 "stamps that double the time" 'the stamps cost 100.0 %, so the picture i
 times='s/^.*: \([0-9.]*\) ms, with stamps \([0-9.]*\) ms.*/\1 \2/p'
 read -r plain stamped <<<"$(sed -n "$times" "$work/err")"
 awk -v plain="$plain" -v stamped="$stamped" 'BEGIN { exit !(plain > 0 && stamped == 2 * plain) }'
-verdict $? "and both times are named: $plain, $stamped"
+result $? "and both times are named: $plain, $stamped"
 run attention "${small[@]}" 01_none stamped_MANY/01_none
 exits 0 "a warp with more stamps than there is memory for" \
     'what they did after those is not shown' '"full":true'
 grep -q '^6 warps had more than 65535 stamps; ' "$work/err"
-verdict $? "and how many these are"
+result $? "and how many these are"
 
 # ---- What is refused -----------------------------------------------------------------------------
 run attention "${small[@]}" BLOCK=6 01_none stamped_GOOD/01_none
@@ -97,7 +97,6 @@ copy GOOD ELEMENT
 run attention "${small[@]}" 01_none stamped_GOOD/01_none
 exits 1 "a copy that computes something else" '01_none, the stamped copy: '
 [ ! -s "$work/out" ]
-verdict $? "nothing is written of it"
+result $? "nothing is written of it"
 
-echo "1..$number"
-[ $bad -eq 0 ]
+echo "1..$count"
