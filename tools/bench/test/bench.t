@@ -27,17 +27,18 @@ case $* in
     for second in 0:100 1:600 2:700 3:200; do
         echo "100, $((1000 + 100 * ${second%:*})), 2026/01/31 12:00:0${second%:*}.500, ${second#*:}"
     done
-    exec sleep 60
     ;;
-*utilization*) printf '100, 1500\n100, 1700\n3, 345\n'; exec sleep 60 ;;
+*utilization*) printf '100, 1500\n100, 1700\n3, 345\n' ;;
 *) echo 'GPU 0' ;;
 esac
+case $* in *utilization*) : >"$WATCHED"; exec sleep 60 ;; esac
 END
 # Two cells of two stages: 30 and 60, then 40 and 20 TFLOP/s; FAIL, SLEEP and CODE change its mind.
 cat >"$work/program" <<'END'
 #!/bin/bash
 echo "program $*" >&2
 [ -z "${NO_GPU:-}" ] || { echo "it needs a GPU" >&2; exit 2; }
+[ "${1:-}" != bench ] || for _ in {1..100}; do [ -e "$WATCHED" ] || sleep 0.1; done
 line() {
     printf '{"stage":%s,"name":"%s","device":"Fake","dtype":"fp16","causal":false,"seq_q":%d,' \
         "${@:1:3}"
@@ -72,8 +73,10 @@ bench=$PWD/tools/bench/bench.sh
 plot=$PWD/tools/plot/plot.sh
 roofline=$PWD/tools/roofline/roofline.sh
 PATH=$work/bin:$PATH
+export WATCHED=$work/watched # is there once nvidia-smi has told the clocks
 run() { # run COMMAND...: code, $work/out, $work/err
     code=0
+    rm -f "$WATCHED"
     (cd "$work/tree" && "$@") >"$work/out" 2>"$work/err" || code=$?
 }
 stem=$work/tree/notes/results/nvidia_fake_9
@@ -191,7 +194,7 @@ line() { # stage name regime keys status reason us GB/s share
     printf '"ms_median":%s,"tflops":%s,"gb_s":%s,"hbm_share":%s,' "$ms" "$tflops" "${@:8:2}"
     printf '"sustained":%s,"began":%s,"ended":%s}\n' "$sustained" "$began" "$ended"
 }
-[[ $* != *SUSTAINED=1* ]] || sleep 1
+[[ $* != *SUSTAINED=1* ]] || for _ in {1..100}; do [ -e "$WATCHED" ] || sleep 0.1; done
 line 16 16_persistent decode 2048 pass null 10 1000 0.25
 line null One decode 2048 pass null 20 500 0.125
 line null Other decode 2048 pass null 5 2000 0.5
