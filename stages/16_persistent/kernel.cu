@@ -855,7 +855,7 @@ constexpr int TIME[] = {0, 11, 15, 20};
 
 // What a plan takes: no less than its longest piece, than as many of the shortest as a block has,
 // and than an equal share of all; the longest come first, and the others fill the gaps. Start and
-// end of a piece cost two key tiles, merge one and what it reads; L2 has less of pieces.
+// end of a piece cost two key tiles, merge one and what it reads, pieces a thirty-second, too.
 static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
     const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
     auto piece = [&](int row_tile) -> long long { // the longest of a query tile

@@ -5,12 +5,12 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# shellcheck source=tools/test/tap.sh
-. tools/test/tap.sh
 echo why >"$work/log"
 echo "another reason" >"$work/other"
 
-( # checks of its own, from number 1
+(
+    # shellcheck source=tools/test/tap.sh
+    . tools/test/tap.sh
     ok "a command" [ 1 -eq 1 ]
     ok "one that fails" [ 1 -eq 2 ]
     shown=("$work/log" "$work/other")
@@ -18,6 +18,7 @@ echo "another reason" >"$work/other"
     result 3 "a status" "$work/other"
     result 0 "a good one" "$work/other"
     skip "no reason"
+    echo "1..$count"
 ) >"$work/printed"
 cat >"$work/expected" <<'END'
 ok 1 - a command
@@ -29,11 +30,11 @@ not ok 4 - a status
 # another reason
 ok 5 - a good one
 ok 6 # SKIP no reason
+1..6
 END
-result "$(cmp -s "$work/expected" "$work/printed"; echo $?)" "each check has its line" \
-    "$work/printed"
-printf '#!/bin/sh\ncat %s; echo 1..6\n' "$work/printed" >"$work/some.t"
-chmod +x "$work/some.t"
-! prove --exec '' "$work/some.t" >"$work/judged" 2>&1 && grep -q 'Failed tests:  2-4' "$work/judged"
-result $? "and prove reads it" "$work/judged"
-echo "1..$count"
+# Not by tap.sh: what calls every check good would call itself good.
+if cmp -s "$work/expected" "$work/printed"; then echo "ok 1 - each check has its line"; else
+    echo "not ok 1 - each check has its line"
+    sed 's/^/# /' "$work/printed"
+fi
+echo 1..1
