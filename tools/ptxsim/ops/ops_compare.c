@@ -101,12 +101,24 @@ static uint32_t compare_halves(const void *left, const void *right, unsigned wha
     return compare_f32(x, y, what);
 }
 
+static void flush_halves(const u16 *half, uint16_t flushed[LANES]) {
+    for (unsigned l = 0; l < LANES; l++)
+        flushed[l] = half[l] & (half[l] & 0x7c00 ? 0xffff : 0x8000);
+}
+
 static uint32_t compare_f16(const void *left, const void *right, unsigned what) {
     return compare_halves(left, right, what, false);
 }
 
 static uint32_t compare_bf16(const void *left, const void *right, unsigned what) {
     return compare_halves(left, right, what, true);
+}
+
+static uint32_t compare_f16_ftz(const void *left, const void *right, unsigned what) {
+    uint16_t x[LANES], y[LANES];
+    flush_halves(left, x);
+    flush_halves(right, y);
+    return compare_halves(x, y, what, false);
 }
 
 static uint32_t compare_f32_ftz(const void *left, const void *right, unsigned what) {
@@ -176,7 +188,8 @@ static void compare_pairs(const Warp *warp, const Op *op, int first, uint32_t bi
             x[l] = (uint16_t)(a[l] >> 16 * h);
             y[l] = (uint16_t)(b[l] >> 16 * h);
         }
-        bits[h] = compare_halves(x, y, op->mode, op->bf16);
+        bits[h] =
+            op->flush ? compare_f16_ftz(x, y, op->mode) : compare_halves(x, y, op->mode, op->bf16);
     }
 }
 
@@ -252,8 +265,11 @@ static bool decode_comparison(Decoder *d, Type *type) {
     d->op->bf16 = type->kind == 'g';
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (text_is(name, comparisons[i].type)) d->op->compare = comparisons[i].compare;
-    const bool single = type->kind == 'f' && type->bytes == 4;
-    if (take(d, "ftz") && single) d->op->compare = compare_f32_ftz;
+    if (take(d, "ftz")) {
+        d->op->flush = type->kind == 'h'; /* of a pair */
+        if (type->kind == 'h' && !type->pair) d->op->compare = compare_f16_ftz;
+        if (type->kind == 'f' && type->bytes == 4) d->op->compare = compare_f32_ftz;
+    }
     return type->pair || d->op->compare;
 }
 

@@ -67,8 +67,13 @@ typedef struct Question {
     uint64_t yes; /* what set gives */
 } Question;
 
+static uint64_t flushed_half(uint64_t x) { return x & 0x7c00 ? x : x & 0x8000; }
+
 static bool compare(const Question *q, uint64_t a, uint64_t b) {
-    if (q->flush) a = float_as_bits(flushed(as_float(a))), b = float_as_bits(flushed(as_float(b)));
+    const bool half = strncmp(q->type, "f16", 3) == 0;
+    if (q->flush && half) a = flushed_half(a), b = flushed_half(b);
+    if (q->flush && !half)
+        a = float_as_bits(flushed(as_float(a))), b = float_as_bits(flushed(as_float(b)));
     return q->comparison->relations & (int)relation(q->type, a, b);
 }
 
@@ -128,6 +133,8 @@ static void test_setp(void) {
         ask(text, "p", (Question){&comparisons[i], "f32", "", false, true, 1}, reference);
         snprintf(text, sizeof text, "setp.%s.ftz.f64 d, a, b", comparisons[i].name);
         ask(text, "p", (Question){&comparisons[i], "f64", "", false, false, 1}, reference);
+        snprintf(text, sizeof text, "setp.%s.ftz.f16 d, a, b", comparisons[i].name);
+        ask(text, "p", (Question){&comparisons[i], "f16", "", false, true, 1}, reference);
     }
 }
 
@@ -173,6 +180,8 @@ static void test_set(void) {
         if (!strstr(c->types, "f32")) continue;
         snprintf(text, sizeof text, "set.%s.f16.f16 d, a, b", c->name);
         ask(text, "2", (Question){c, "f16", "", false, false, 0x3c00}, reference);
+        snprintf(text, sizeof text, "set.%s.ftz.f16.f16 d, a, b", c->name);
+        ask(text, "2", (Question){c, "f16", "", false, true, 0x3c00}, reference);
         snprintf(text, sizeof text, "set.%s.bf16.bf16 d, a, b", c->name);
         ask(text, "2", (Question){c, "bf16", "", false, false, 0x3f80}, reference);
         snprintf(text, sizeof text, "set.%s.ftz.f32.f32 d, a, b", c->name);
@@ -189,6 +198,13 @@ static void test_pairs(void) {
         ask(text, "4", (Question){c, "f16x2", "", false, false, 0x3c00}, reference_pair);
         snprintf(text, sizeof text, "set.%s.bf16x2.bf16x2 d, a, b", c->name);
         ask(text, "4", (Question){c, "bf16x2", "", false, false, 0x3f80}, reference_pair);
+        snprintf(text, sizeof text, "set.%s.ftz.f16x2.f16x2 d, a, b", c->name);
+        ask(text, "4", (Question){c, "f16x2", "", false, true, 0x3c00}, reference_pair);
+        snprintf(text, sizeof text,
+                 ".reg .pred o, q; setp.%s.ftz.f16x2 o|q, a, b; selp.b32 d, 0x10000, 0, q; "
+                 "@o or.b32 d, d, 1",
+                 c->name);
+        ask(text, "4", (Question){c, "f16x2", "", false, true, 1}, reference_pair);
         snprintf(text, sizeof text, "set.%s.u32.f16x2 d, a, b", c->name);
         ask(text, "4", (Question){c, "f16x2", "", false, false, 0xffff}, reference_pair);
         snprintf(text, sizeof text,
