@@ -292,15 +292,16 @@ static void mark(const Allocation *a, uint64_t address, AccessKind kind) {
 }
 
 static void check_each_global(Warp *warp, const Op *op, const uint64_t address[LANES],
-                              uint32_t mask, unsigned bytes, AccessKind kind) {
+                              uint32_t mask, unsigned bytes, const uint8_t *read, AccessKind kind) {
     const Allocation **range = &warp->block->requests[op->index].range;
     for (unsigned l = 0; l < LANES; l++) {
         if (!(mask >> l & 1)) continue;
+        const unsigned size = read ? read[l] : bytes;
         if (address[l] & (bytes - 1))
             fault(warp, (int)l, "misaligned global %s: %u bytes at 0x%llx", kind_names[kind], bytes,
                   (unsigned long long)address[l]);
-        if (!inside(*range, address[l], bytes)) *range = find_range(warp, address[l], bytes);
-        if (!*range) fault_global(warp, (int)l, address[l], bytes, kind);
+        if (!inside(*range, address[l], size)) *range = find_range(warp, address[l], size);
+        if (!*range) fault_global(warp, (int)l, address[l], size, kind);
         mark(*range, address[l], kind);
     }
 }
@@ -352,7 +353,7 @@ static void fill_lanes(uint64_t filled[LANES], const uint64_t address[LANES], ui
 }
 
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
-                    unsigned bytes, AccessKind kind) {
+                    unsigned bytes, const uint8_t *read, AccessKind kind) {
     const Block *block = warp->block;
     OpRequests *requests = &block->requests[op->index];
     const Allocation *a = requests->range;
@@ -365,7 +366,7 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
         units = p->units;
         mark_pattern(block, p, a, filled[0], kind);
     } else {
-        check_each_global(warp, op, address, mask, bytes, kind);
+        check_each_global(warp, op, address, mask, bytes, read, kind);
         units = global_sectors(address, mask, bytes);
         learn_global(block, requests, filled, bytes, units);
     }
@@ -398,7 +399,7 @@ static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsign
 static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                          unsigned bytes, AccessKind kind, Access *access) {
     const uint64_t any = address[first_lane(mask)];
-    global_request(warp, op, address, mask, bytes, kind);
+    global_request(warp, op, address, mask, bytes, NULL, kind);
     for (unsigned l = 0; l < LANES; l++) access->at[l] = (uint8_t *)(uintptr_t)address[l];
     for (unsigned l = 0; mask != ALL_LANES && l < LANES; l++)
         if (!(mask >> l & 1)) access->at[l] = (uint8_t *)(uintptr_t)any;
@@ -427,6 +428,9 @@ static void local_lanes(Warp *warp, const Op *op, const uint64_t address[LANES],
         if (address[lane] > size || bytes > size - address[lane])
             fault(warp, (int)lane, "access outside local memory: %u bytes at 0x%llx of %u", bytes,
                   (unsigned long long)address[lane], size);
+        if (address[lane] & (bytes - 1))
+            fault(warp, (int)lane, "misaligned local access: %u bytes at 0x%llx", bytes,
+                  (unsigned long long)address[lane]);
         access->at[l] = warp->local + (size_t)lane * size + address[lane];
     }
     counter(warp, op)->requests++;

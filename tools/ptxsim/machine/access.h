@@ -34,9 +34,10 @@ bool shared_readable(const Block *block, const uint32_t address[], unsigned coun
 void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t bytes);
 
 /* Faults if the lanes' global memory is outside or misaligned; counts the request and its sectors,
- * and marks them as loaded or stored. */
+ * and marks them as loaded or stored. Of the `bytes` lane l reads the first read[l] alone, which
+ * must be inside; NULL: all. */
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
-                    unsigned bytes, AccessKind kind);
+                    unsigned bytes, const uint8_t *read, AccessKind kind);
 
 /* Faults if global memory address .. address + bytes is outside every allocation; marks it. */
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind);

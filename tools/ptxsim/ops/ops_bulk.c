@@ -100,12 +100,29 @@ static void issue_load(Warp *warp, const Bulk *bulk) {
     if (!block->settings->late) bulk_land(block, loads->count - 1);
 }
 
+/* What a store reads is written: of a box only the elements that are inside the tensor count, since
+ * the others go nowhere. */
+static void require_source_written(Warp *warp, const Bulk *bulk) {
+    const int lane = (int)bulk->lane;
+    const uint32_t size = bulk->map.element_bytes;
+    if (!bulk->map.rank) {
+        shared_require_written(warp, lane, bulk->shared, bulk->bytes);
+        return;
+    }
+    TensorRows rows = tensor_rows(&bulk->map, bulk->start);
+    for (TensorRow row; tensor_rows_next(&rows, &row);) {
+        const uint32_t begin = bulk->shared + row.box_offset + row.first * size;
+        for (uint32_t at = begin; at < begin + row.count * size; at += size)
+            shared_require_written(warp, lane, swizzle_address(at, bulk->map.swizzle), size);
+    }
+}
+
 static void issue_store(Warp *warp, Bulk *bulk) {
     Block *block = warp->block;
     BulkQueue *queue = warp->bulk;
     RaceReport report;
     shared_range(warp, (int)bulk->lane, bulk->shared, bulk->bytes, "bulk store");
-    shared_require_written(warp, (int)bulk->lane, bulk->shared, bulk->bytes);
+    require_source_written(warp, bulk);
     check_global(bulk, ACCESS_STORE);
     if (block->race &&
         race_async_read(block->race, (unsigned)warp->index, bulk->lane, RACE_BULK, 1, &bulk->shared,

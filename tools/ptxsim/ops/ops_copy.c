@@ -8,14 +8,18 @@
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
-/* Bytes that lanes read: operand 2 is the source's size, operand 3 a predicate to ignore it. */
-static void find_sizes(const Warp *warp, const Op *op, uint8_t read[LANES]) {
+/* Bytes that lanes read: operand 2 is the source's size, which PTX does not define beyond that of
+ * the copy, operand 3 a predicate to ignore it. */
+static void find_sizes(Warp *warp, const Op *op, uint8_t read[LANES]) {
     const u32 *bytes = op->r[2] >= 0 ? REG(u32, 2) : NULL;
     uint32_t readers = warp->mask;
     if (op->r[3] >= 0) readers &= predicate(warp, op->r[3]) ^ (op->negated ? 0 : ALL_LANES);
     for (unsigned l = 0; l < LANES; l++) {
-        const uint32_t all = bytes && bytes[l] < op->bytes ? bytes[l] : op->bytes;
-        read[l] = (uint8_t)(readers >> l & 1 ? all : 0);
+        const bool reads = readers >> l & 1;
+        if (reads && bytes && bytes[l] > op->bytes)
+            fault(warp, (int)l, "cp.async of %u bytes from a source of %u: it cannot be larger",
+                  op->bytes, bytes[l]);
+        read[l] = (uint8_t)(!reads ? 0 : bytes ? bytes[l] : op->bytes);
     }
 }
 
@@ -25,7 +29,7 @@ static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
     RaceReport report;
     InstructionCount *count = counter(warp, op);
     for (unsigned l = 0; l < LANES; l++) readers |= (uint32_t)(copy->read[l] != 0) << l;
-    if (readers) global_request(warp, op, copy->from, readers, op->bytes, ACCESS_LOAD);
+    if (readers) global_request(warp, op, copy->from, readers, op->bytes, copy->read, ACCESS_LOAD);
     const Units units = shared_request(warp, op, copy->to, warp->mask, op->bytes, 0);
     count->second_units += units.actual;
     count->second_ideal_units += units.ideal;

@@ -76,18 +76,38 @@ static void test_copies(const char *order) {
         char text[3000];
         for (int l = 0; l < WARP; l++)
             for (int b = 0; b < 16; b++) chunk[l].in[b] = (uint8_t)(16 * l + b + 1);
-        snprintf(text, sizeof text,
-                 "%smad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 32, p; shr.u32 w, t, 1; "
-                 "and.b32 d, t, 1; setp.eq.u32 g, d, 0; mov.b64 x, 0; mov.b32 v0, 0xeeeeeeee; "
-                 "st.shared.v4.u32 [s], {v0, v0, v0, v0}; %s; %s; "
-                 "ld.shared.v4.u32 {v0, v1, v2, v3}, [s]; st.global.v4.u32 [q+16], "
-                 "{v0, v1, v2, v3}; ret;\n}\n",
-                 HEAD, c->text, waits[i % 2]);
+        snprintf(
+            text, sizeof text,
+            "%smad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 32, p; shr.u32 w, t, 1; "
+            "min.u32 w, w, %d; and.b32 d, t, 1; setp.eq.u32 g, d, 0; mov.b64 x, 0; mov.b32 v0, 0xeeeeeeee; "
+            "st.shared.v4.u32 [s], {v0, v0, v0, v0}; %s; %s; "
+            "ld.shared.v4.u32 {v0, v1, v2, v3}, [s]; st.global.v4.u32 [q+16], "
+            "{v0, v1, v2, v3}; ret;\n}\n",
+            HEAD, c->bytes, c->text, waits[i % 2]);
         const PtxRun run = run_ptx(text, WARP, chunk, sizeof chunk);
         const int wrong = wrong_bytes(c, chunk);
         ok(run.status == LAUNCH_OK && !wrong, "%s: %s (%d bytes wrong) %s", order, c->text, wrong,
            run.error);
     }
+}
+
+/* The end of memory: each lane reads its 16 bytes, and the last one the 4 that are left of them. */
+static void test_copies_at_the_end(const char *order) {
+    static const char body[] =
+        "mad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 16, p; mov.u32 w, 16; "
+        "setp.eq.u32 g, t, 31; @g mov.u32 w, 4; cp.async.cg.shared.global [s], [q], 16, w; "
+        "cp.async.wait_all; ld.shared.v4.u32 {v0, v1, v2, v3}, [s]; add.u32 v0, v0, v1; "
+        "add.u32 v0, v0, v2; add.u32 v0, v0, v3; mad.wide.u32 q, t, 4, p; st.global.u32 [q], v0; "
+        "ret;\n}\n";
+    uint32_t data[4 * WARP - 3];
+    char text[3000];
+    int wrong = 0;
+    for (uint32_t i = 0; i < sizeof data / sizeof *data; i++) data[i] = i;
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    const PtxRun run = run_ptx(text, WARP, data, sizeof data);
+    for (uint32_t l = 0; l < WARP; l++) wrong += data[l] != (l < WARP - 1 ? 16 * l + 6 : 4 * l);
+    ok(run.status == LAUNCH_OK && !wrong, "%s: cp.async at the end of memory (%d wrong) %s", order,
+       wrong, run.error);
 }
 
 /* Three groups: each wait lets as many be in flight as it says, so what it waited for can be read.
@@ -408,6 +428,48 @@ static void test_tensor_load(int rank, const char *order, const char *hint) {
     memory_release(test);
 }
 
+/* A box of 4 rows of 32 words at row 6 of a tensor of 8 rows of 28 words: of shared memory only
+ * what goes into the tensor is written, or one word less, which is a fault. */
+static void test_clipped_store(const char *order) {
+    static const uint64_t size[] = {28, 8}, stride[] = {128};
+    static const uint32_t box[] = {32, 4};
+    for (int words = 27; words <= 28; words++) {
+        TensorTest *test = memory_allocate(sizeof *test);
+        const TensorMapRequest request = {.element_type = 2,
+                                          .rank = 2,
+                                          .base = test->tensor,
+                                          .sizes = size,
+                                          .strides = stride,
+                                          .box = box,
+                                          .steps = steps,
+                                          .swizzle = SWIZZLE_128B};
+        char text[3000];
+        int wrong = 0;
+        const char *problem = tensormap_encode(test->map, &request);
+        memset(test->tensor, 0, sizeof test->tensor);
+        /* thread t has word t % 32 of row t / 32; in row 1 the chunks of two are exchanged */
+        snprintf(text, sizeof text,
+                 "%sand.b32 w, t, 31; shr.u32 v1, t, 5; mov.u32 d, 28; setp.lt.u32 g, t, 32; "
+                 "@g mov.u32 d, %d; setp.lt.u32 h, w, d; shl.b32 w, t, 2; shl.b32 v1, v1, 4; "
+                 "xor.b32 w, w, v1; add.u32 w, w, s; add.u32 v0, t, 1; @h st.shared.u32 [w], v0; "
+                 "fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 g, t, 0; @g bra END; "
+                 "mov.u32 v0, 6; mov.u32 v1, 0;\n"
+                 "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [p, {v1, v0}], [s]; "
+                 "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
+                 HEAD, words);
+        const PtxRun run = run_tensor(text, test);
+        for (uint32_t i = 0; i < 8 * 32; i++) {
+            const bool inside = i / 32 >= 6 && i % 32 < 28;
+            wrong += test->tensor[i] != (inside ? i - 6 * 32 + 1 : 0);
+        }
+        const bool whole = words == 28;
+        ok(!problem && run.status == (whole ? LAUNCH_OK : LAUNCH_FAULT) && (!whole || !wrong),
+           "%s: a store of a box whose rest is not written, %d words of a row (%d wrong) %s", order,
+           words, wrong, run.error);
+        memory_release(test);
+    }
+}
+
 static void test_tensor_store(int rank, const char *order, const char *hint) {
     TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
     const int words = 4 << (rank - 1);
@@ -442,6 +504,7 @@ static void test_tensors(const char *order) {
 
 int main(void) {
     each_order(test_copies);
+    each_order(test_copies_at_the_end);
     each_order(test_groups);
     each_order(test_copy_arrival);
     each_order(test_copy_arrived);
@@ -450,5 +513,6 @@ int main(void) {
     each_order(test_bulk);
     each_order(test_three_loads);
     each_order(test_tensors);
+    each_order(test_clipped_store);
     return done_testing();
 }
