@@ -93,6 +93,21 @@ static inline uint32_t uniform_u32(const Warp *warp, const Op *op, int i) {
     return REG(u32, i)[first_lane(warp->mask)];
 }
 
+/* Whether operand i, 32 or 64 bits wide, is the same in all lanes that execute. */
+static inline bool is_uniform_u32(const Warp *warp, const Op *op, int i) {
+    const u32 *value = REG(u32, i), first = uniform_u32(warp, op, i);
+    uint32_t differs = 0;
+    for (unsigned l = 0; l < LANES; l++) differs |= warp->mask >> l & 1 ? value[l] ^ first : 0;
+    return !differs;
+}
+
+static inline bool is_uniform_u64(const Warp *warp, const Op *op, int i) {
+    const u64 *value = REG(u64, i), first = value[first_lane(warp->mask)];
+    uint64_t differs = 0;
+    for (unsigned l = 0; l < LANES; l++) differs |= warp->mask >> l & 1 ? value[l] ^ first : 0;
+    return !differs;
+}
+
 static inline InstructionCount *counter(Warp *warp, const Op *op) {
     return &warp->block->count[op->index];
 }

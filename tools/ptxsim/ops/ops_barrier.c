@@ -31,6 +31,8 @@ static void run_barrier(Warp *warp, const Op *op) {
     const bool has_count = op->r[2] >= 0;
     const uint32_t id = uniform_u32(warp, op, 1);
     const uint32_t threads = has_count ? uniform_u32(warp, op, 2) : 0;
+    if (!is_uniform_u32(warp, op, 1) || (has_count && !is_uniform_u32(warp, op, 2)))
+        fault(warp, -1, "the lanes of a warp come to barriers of different numbers or threads");
     check_use(warp, id, threads, has_count);
     NamedBarrier *barrier = &warp->block->barrier[id];
     barrier->arrived += LANES;

@@ -73,6 +73,16 @@ static void check_races(Warp *warp, const Op *op, const WgmmaTile *tile) {
         fault_race(warp, &report);
 }
 
+/* The descriptors and scale-d are the whole warpgroup's: the hardware has them in registers that a
+ * warp has one of. (PTX ISA, wgmma.mma_async: the descriptor is the same across the warpgroup.) */
+static void check_uniform(Warp *warp, const Op *op, bool registers, int a, int b) {
+    if ((!registers && !is_uniform_u64(warp, op, a)) || !is_uniform_u64(warp, op, b))
+        fault(warp, -1, "the lanes of a warp have different matrix descriptors");
+    const uint32_t scale = predicate(warp, op->r[b + 1]);
+    if (scale && scale != ALL_LANES)
+        fault(warp, -1, "the lanes of a warp have different scale-d: 0x%08x", scale);
+}
+
 /* ---- Results --------------------------------------------------------------------------------- */
 
 static void compute(Warp *warp, const Wgmma *w) {
@@ -111,6 +121,7 @@ static void run_wgmma(Warp *warp, const Op *op) {
         flight_room(warp, queue->wgmma, queue->count, &queue->capacity, sizeof *queue->wgmma);
     Wgmma *w = &queue->wgmma[queue->count];
     *w = (Wgmma){.op = op, .group = queue->groups};
+    check_uniform(warp, op, registers, a, b);
     w->b_descriptor = REG(u64, b)[0];
     w->accumulate = predicate(warp, op->r[b + 1]) & 1;
     if (registers) {

@@ -54,6 +54,8 @@ static void check(const Misuse *m) { check_after(HEAD, m); }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
+#define DIFFERENT_BARRIERS "the lanes of a warp come to barriers of different numbers or threads\n"
+
 static const Misuse barriers[] = {
     {48, "bar.sync 15", NULL, NULL},
     {48, "bar.sync 1, 64", NULL, NULL},
@@ -66,6 +68,9 @@ static const Misuse barriers[] = {
     {48, "bar.sync 1, 0", WARP0, "barrier 1 of 0 threads: not a multiple of 32\n"},
     {48, "bar.sync 1, 33", WARP0, "barrier 1 of 33 threads: not a multiple of 32\n"},
     {48, "bar.sync 1, 96", WARP0, "barrier 1 waits for 96 threads, the block has 48\n"},
+    {64, "add.u32 a, t, 1; bar.sync a", WARP0, DIFFERENT_BARRIERS},
+    {64, "mov.u32 a, 64; @g mov.u32 a, 32; bar.sync 1, a", WARP1, DIFFERENT_BARRIERS},
+    {64, "shr.u32 a, t, 5; bar.sync a, 32", NULL, NULL},
     {96, "@h bra B; bar.arrive 2, 96; bra E; B: bar.arrive 2, 64; E:", WARP1,
      "barrier 2 is used for 64 threads while others use it for 96\n"},
     {96, "@h bra B; bar.sync 2; bra E; B: bar.arrive 2, 64; E:", WARP1,
@@ -164,6 +169,23 @@ static const Misuse bulk_copies[] = {
      "load out of bounds: 4 bytes at 0x13ffc, "},
 };
 
+/* ---- cp.async and local memory ----------------------------------------------------------------
+ */
+
+#define LOCAL ".local .align 16 .b8 own[32]; "
+
+static const Misuse others[] = {
+    {48, "mov.u32 a, 16; @g cp.async.cg.shared.global [room], [p], 16, a", NULL, NULL},
+    {48, "mov.u32 a, 16; @g mov.u32 a, 17; cp.async.cg.shared.global [room], [p], 16, a", LANE5,
+     "cp.async of 16 bytes from a source of 17: it cannot be larger\n"},
+    {48, "mov.u32 a, 4; @g mov.s32 a, -1; cp.async.ca.shared.global [room], [p], 4, a", LANE5,
+     "cp.async of 4 bytes from a source of 4294967295: it cannot be larger\n"},
+    {48, LOCAL "st.local.v4.u32 [own+16], {a, a, a, a}", NULL, NULL},
+    {48, LOCAL "@g st.local.u32 [own+2], a", LANE5, "misaligned local access: 4 bytes at 0x2\n"},
+    {48, LOCAL "mov.u64 x, own; cvta.local.u64 x, x; @g ld.v2.u64 {p, x}, [x+8]", LANE5,
+     "misaligned local access: 16 bytes at 0x8\n"},
+};
+
 /* ---- Lanes that are missing ------------------------------------------------------------------ */
 
 #define EXECUTE "; lanes 0x00000020 execute it\n"
@@ -214,11 +236,17 @@ static const Misuse lanes[] = {
 
 #define FENCED "wgmma.fence.sync.aligned; " WGMMA
 
+#define DIFFERENT_DESCRIPTORS "the lanes of a warp have different matrix descriptors\n"
+
 static const Misuse products[] = {
     {128, WGMMA "x, x, 1, 1, 1, 0, 0", WARP0,
      "wgmma without any wgmma.fence before it: its registers may be unready\n"},
     {128, FENCED "0x0002000000000040, x, 1, 1, 1, 0, 0", WARP0,
      "matrix descriptors with a base offset are not supported\n"},
+    {128, "cvt.u64.u32 x, t; " FENCED "0x0000000000000040, x, 1, 1, 1, 0, 0", WARP0,
+     DIFFERENT_DESCRIPTORS},
+    {128, "setp.lt.u32 l, t, 3; " FENCED "x, x, l, 1, 1, 0, 0", WARP0,
+     "the lanes of a warp have different scale-d: 0x00000007\n"},
     {128, FENCED "0x00000000000000c1, x, 1, 1, 1, 0, 0", WARP0,
      "wgmma operand A outside shared memory: 16 bytes at 0xc10, the block has 2056 bytes, 0x400 to "
      "0xc07\n"},
@@ -282,6 +310,7 @@ int main(void) {
         CHECK(barriers);
         CHECK(mbarriers);
         CHECK(bulk_copies);
+        CHECK(others);
         CHECK(lanes);
         CHECK(products);
     }
