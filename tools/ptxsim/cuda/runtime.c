@@ -42,6 +42,15 @@ cudaError_t cudaGetLastError(void) {
 
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 
+static bool launch_failed(void) {
+    return last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout;
+}
+
+/* What those learn who wait for a launch: that it went wrong, if nobody has taken that error. */
+static cudaError_t launch_outcome(void) {
+    return launch_failed() || last_error == cudaErrorInvalidPtx ? last_error : cudaSuccess;
+}
+
 static const struct {
     cudaError_t error;
     const char *name, *text;
@@ -228,7 +237,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     WATCHED;
-    return copy(to, from, bytes, kind);
+    return launch_outcome() ? launch_outcome() : copy(to, from, bytes, kind);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -304,7 +313,7 @@ static bool default_busy;
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     WATCHED;
     if (!stream) default_busy = false;
-    return cudaSuccess;
+    return launch_outcome();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -334,7 +343,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     WATCHED;
     (void)event;
-    return cudaSuccess;
+    return launch_outcome();
 }
 
 /* No time passes on the simulated device: a GPU's times cannot be told from the host's. */
@@ -347,7 +356,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaDeviceSynchronize(void) {
     WATCHED;
     default_busy = false;
-    return cudaSuccess;
+    return launch_outcome();
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */
@@ -430,8 +439,7 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
     if (error) return error;
     if (only_rehearsed(&error)) return result(error);
     if (!stream) default_busy = true;
-    if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout)
-        return last_error; /* what follows a launch that went wrong would only mislead */
+    if (launch_failed()) return last_error; /* what follows it would only mislead */
     if (!shape_allowed(kernel, grid, block)) return result(cudaErrorInvalidConfiguration);
     if (dynamic > function->dynamic_limit || kernel->dynamic_offset + dynamic > MAX_SHARED)
         return result(cudaErrorInvalidValue);

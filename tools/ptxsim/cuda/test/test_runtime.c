@@ -288,6 +288,32 @@ static void test_launches(void) {
     is_error(start(MOST, one, one, 232448 - 1007, NULL), cudaErrorInvalidValue, "and a byte");
 }
 
+/* As from a GPU, who does not ask for the last error learns of it where the launch is waited for.
+ */
+static void test_outcome(void) {
+    static const struct {
+        int kernel;
+        cudaError_t error;
+    } launches[] = {{BAD, cudaErrorLaunchFailure}, {VAGUE, cudaErrorInvalidPtx}};
+    cudaEvent_t event;
+    uint32_t host;
+    cudaEventCreate(&event);
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        const Capture capture = begin_capture(STDERR_FILENO);
+        start(launches[i].kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL);
+        free(end_capture(&capture));
+        is_int(cudaDeviceSynchronize(), launches[i].error, "waiting for the device");
+        is_int(cudaStreamSynchronize(NULL), launches[i].error, "for a stream");
+        is_int(cudaEventSynchronize(event), launches[i].error, "for an event");
+        is_int(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), launches[i].error,
+               "or for what the kernel wrote");
+        is_int(cudaGetLastError(), launches[i].error, "until somebody takes the error");
+        is_int(cudaDeviceSynchronize(), cudaSuccess, "then all is well");
+        is_int(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess, "again");
+    }
+    cudaEventDestroy(event);
+}
+
 /* Launches that are only rehearsed do nothing, not even make the stream busy. */
 static void test_rehearsed(void) {
     const dim3 one = {1, 1, 1};
@@ -404,6 +430,7 @@ int main(void) {
     test_rehearsed();
     test_extended();
     test_failures();
+    test_outcome();
     test_stubs();
     __cudaUnregisterFatBinary(handle);
     cudaFree(out);
