@@ -153,12 +153,24 @@ static void load_operands(unsigned k, MmaElement element, const uint32_t *const 
     load_b(element, all_b, fragment_b);
 }
 
+/* Whether writing D overwrites a register of C that is still to be read: its own one is not. */
+static bool in_another_order(uint32_t *const d[4], const uint32_t *const c[4]) {
+    bool found = false;
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned j = 0; j < 4; j++) found |= i != j && d[i] == c[j];
+    return found;
+}
+
 void mma_f32(unsigned k, MmaElement element, uint32_t *const d[4], const uint32_t *const a[],
              const uint32_t *const b[], const uint32_t *const c[4]) {
     FragmentA fragment_a;
     FragmentB fragment_b;
+    uint32_t kept[4][LANES];
+    const uint32_t *const copy[4] = {kept[0], kept[1], kept[2], kept[3]};
+    const bool copies = in_another_order(d, c);
     load_operands(k, element, a, b, fragment_a, fragment_b);
-    multiply(fragment_a, fragment_b, d, c);
+    for (unsigned i = 0; copies && i < 4; i++) memcpy(kept[i], c[i], sizeof kept[i]);
+    multiply(fragment_a, fragment_b, d, copies ? copy : c);
 }
 
 void mma_f16(unsigned k, uint32_t *const d[2], const uint32_t *const a[], const uint32_t *const b[],

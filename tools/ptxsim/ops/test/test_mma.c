@@ -175,6 +175,13 @@ static void test_mma(void) {
     in_place = compare_f32(d, 4, ra);
     memcpy(ra, save, sizeof save);
     ok(in_place == 0, "D may be the registers of A");
+
+    /* or those of C, in any order */
+    put_c(c, 4, rc);
+    mma_f32(16, MMA_F16, (uint32_t *const[]){rc[2].lane, rc[3].lane, rc[0].lane, rc[1].lane}, pa,
+            pb, pc);
+    const Register other[4] = {rc[2], rc[3], rc[0], rc[1]};
+    ok(compare_f32(d, 4, other) == 0, "D may be the registers of C in another order");
 }
 
 static void test_special_values(void) {
