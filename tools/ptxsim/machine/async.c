@@ -47,6 +47,7 @@ void async_begin(Block *block) {
         Warp *warp = &block->warp[i];
         warp->copies->count = warp->bulk->count = warp->wgmma->count = 0;
         warp->wgmma->fenced = false;
+        warp->wgmma->issued = 0;
         memset(warp->wgmma->in_flight, 0, flags(block));
     }
 }

@@ -59,12 +59,16 @@ typedef struct Wgmma {
     uint32_t group;
 } Wgmma;
 
+enum { DESCRIPTORS_KEPT = 32 };
+
 typedef struct WgmmaQueue {
     Wgmma *wgmma;
     int count, capacity;
     uint32_t groups;
-    bool fenced;        /* there was a wgmma.fence */
-    uint8_t *in_flight; /* a flag for each 64 bytes of the register file */
+    uint32_t issued;                          /* in this block */
+    uint64_t descriptor[DESCRIPTORS_KEPT][2]; /* of the last ones, of A and B */
+    bool fenced;                              /* there was a wgmma.fence */
+    uint8_t *in_flight;                       /* a flag for each 64 bytes of the register file */
 } WgmmaQueue;
 
 /* Makes room for one more element of `bytes` at the end of an array. */

@@ -83,6 +83,25 @@ static void check_uniform(Warp *warp, const Op *op, bool registers, int a, int b
         fault(warp, -1, "the lanes of a warp have different scale-d: 0x%08x", scale);
 }
 
+/* Notes the descriptors of the warp's next wgmma, and faults if another warp of its warpgroup had
+ * others for the same one. That one is known unless it went far ahead. */
+static void check_group(Warp *warp, const Wgmma *w) {
+    WgmmaQueue *queue = warp->wgmma;
+    const uint32_t n = queue->issued++;
+    uint64_t *mine = queue->descriptor[n % DESCRIPTORS_KEPT];
+    const int first = warp->index / WARPS_A_GROUP * WARPS_A_GROUP;
+    mine[0] = w->a_descriptor, mine[1] = w->b_descriptor;
+    for (int i = first; i < first + WARPS_A_GROUP && i < warp->block->warps; i++) {
+        const WgmmaQueue *other = warp->block->warp[i].wgmma;
+        const uint64_t *its = other->descriptor[n % DESCRIPTORS_KEPT];
+        if (other->issued <= n || other->issued - n > DESCRIPTORS_KEPT) continue;
+        if (its[0] != mine[0] || its[1] != mine[1])
+            fault(warp, -1, "matrix descriptor 0x%llx, where warp %d of the warpgroup had 0x%llx",
+                  (unsigned long long)mine[its[0] == mine[0]], i,
+                  (unsigned long long)its[its[0] == mine[0]]);
+    }
+}
+
 /* ---- Results --------------------------------------------------------------------------------- */
 
 static void compute(Warp *warp, const Wgmma *w) {
@@ -124,10 +143,11 @@ static void run_wgmma(Warp *warp, const Op *op) {
     check_uniform(warp, op, registers, a, b);
     w->b_descriptor = REG(u64, b)[0];
     w->accumulate = predicate(warp, op->r[b + 1]) & 1;
+    if (!registers) w->a_descriptor = REG(u64, a)[0];
+    check_group(warp, w);
     if (registers) {
         for (int i = 0; i < 4; i++) memcpy(w->a[i], REG(u32, a + i), sizeof w->a[i]);
     } else {
-        w->a_descriptor = REG(u64, a)[0];
         WgmmaTile tile = a_tile(warp, op, w->a_descriptor);
         check_tile(warp, &tile, "wgmma operand A");
         tile.first = 0, tile.rows = ROWS_A_GROUP;

@@ -258,7 +258,18 @@ static const Misuse products[] = {
 };
 
 /* That all of a warpgroup's A is there is asked where races are looked for. */
+#define ALL_WRITTEN                                                                     \
+    "mov.u32 a, room; mad.lo.u32 a, t, 16, a; st.shared.v4.u32 [a], {v0, v0, v0, v0}; " \
+    "fence.proxy.async; bar.sync 0; mov.u64 x, 0x0000001000080040; " FENCED             \
+    "x, x, 1, 1, 1, 0, 0; "
+#define ANOTHER "matrix descriptor 0x1000080048, where warp 3 of the warpgroup had 0x1000080040\n"
+
 static const Misuse groups[] = {
+    {128, ALL_WRITTEN WGMMA "x, x, 1, 1, 1, 0, 0; wgmma.wait_group.sync.aligned 0", NULL, NULL},
+    {128, ALL_WRITTEN "mov.u64 p, x; @!h add.u64 p, p, 8; " WGMMA "x, p, 1, 1, 1, 0, 0", WARP0,
+     ANOTHER},
+    {128, ALL_WRITTEN "mov.u64 p, x; @!h add.u64 p, p, 8; " WGMMA "p, x, 1, 1, 1, 0, 0", WARP0,
+     ANOTHER},
     {128,
      "mov.u32 a, room; mad.lo.u32 a, t, 16, a; st.shared.v4.u32 [a], {v0, v0, v0, v0}; "
      "fence.proxy.async; bar.sync 0; @h bar.sync 1, 128; " FENCED
