@@ -52,6 +52,32 @@ void async_begin(Block *block) {
     }
 }
 
+/* How often, or with what, a warp that may not exist has executed `wgmma` or setmaxnreg. */
+static uint32_t share_of(const Block *block, int warp, bool wgmma) {
+    if (warp >= block->warps) return 0;
+    return wgmma ? block->warp[warp].wgmma->issued : block->warp[warp].granted;
+}
+
+static void group_ends(Block *block, int first, bool wgmma) {
+    int most = first, least = first;
+    for (int i = first; i < first + WARPS_A_GROUP; i++) {
+        if (share_of(block, i, wgmma) > share_of(block, most, wgmma)) most = i;
+        if (share_of(block, i, wgmma) < share_of(block, least, wgmma)) least = i;
+    }
+    if (most == least) return;
+    Warp *warp = &block->warp[most];
+    warp->op = wgmma ? warp->wgmma->last : warp->grant;
+    fault(warp, -1, "this is for all four warps of a warpgroup, and warp %d %s", least,
+          least < block->warps ? "did not execute it" : "does not exist");
+}
+
+void warpgroups_end(Block *block) {
+    for (int first = 0; first < block->warps; first += WARPS_A_GROUP) {
+        group_ends(block, first, true);
+        group_ends(block, first, false);
+    }
+}
+
 void wgmma_mark(Warp *warp, const Op *op, uint8_t in_flight) {
     for (int i = 0; i < op->definitions; i++) {
         uint8_t *flag = warp->wgmma->in_flight + op->r[i] / FLAG_BYTES;

@@ -59,13 +59,14 @@ typedef struct Wgmma {
     uint32_t group;
 } Wgmma;
 
-enum { DESCRIPTORS_KEPT = 32 };
+enum { WARPS_A_GROUP = 4, DESCRIPTORS_KEPT = 32 };
 
 typedef struct WgmmaQueue {
     Wgmma *wgmma;
     int count, capacity;
     uint32_t groups;
     uint32_t issued;                          /* in this block */
+    const Op *last;                           /* of those */
     uint64_t descriptor[DESCRIPTORS_KEPT][2]; /* of the last ones, of A and B */
     bool fenced;                              /* there was a wgmma.fence */
     uint8_t *in_flight;                       /* a flag for each 64 bytes of the register file */
@@ -83,6 +84,10 @@ void async_free(Warp *warp);
 
 /* A new block begins: nothing is in flight. The numbers of groups go on. */
 void async_begin(Block *block);
+
+/* The block has ended: faults if a wgmma or a setmaxnreg, which are a whole warpgroup's, was
+ * executed by some of its warps alone. */
+void warpgroups_end(Block *block);
 
 /* Notes whether the results of a wgmma are in flight, and faults if the operation touches a
  * register of one that was not waited for. */

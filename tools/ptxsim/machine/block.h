@@ -53,6 +53,7 @@ struct Warp {
     uint32_t wait_address, wait_parity;
     uint64_t executed; /* operations of this block, up to pc */
     uint32_t granted;  /* registers of a thread by setmaxnreg; 0: as launched */
+    const Op *grant;   /* that one */
     bool early;        /* the launch before may still be running: griddepcontrol.wait is to come */
     uint8_t *local;    /* [lane][local_bytes] */
     Frame stack[MAX_DIVERGENCE];

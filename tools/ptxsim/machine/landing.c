@@ -124,6 +124,7 @@ bool async_advance(Block *block) {
 }
 
 void async_end(Block *block) {
+    warpgroups_end(block);
     for (int i = 0; i < block->warps; i++) {
         Warp *warp = &block->warp[i];
         const Bulk *store = warp->bulk->bulk;

@@ -22,7 +22,7 @@ void bulk_land(Block *block, int i);
 /* No warp can go on: lands one thing that a warp waits for. False if there is nothing. */
 bool async_advance(Block *block);
 
-/* The block has ended: faults if a bulk copy is still in flight. */
+/* The block has ended: faults if a bulk copy is still in flight, or a warpgroup was not whole. */
 void async_end(Block *block);
 
 #endif

@@ -39,6 +39,7 @@ static void run_setmaxnreg(Warp *warp, const Op *op) {
         fault(warp, -1, "setmaxnreg needs all lanes of the warpgroup; lanes 0x%08x execute it",
               warp->mask);
     warp->granted = (uint32_t)op->number;
+    warp->grant = op;
     for (int i = 0; i < warp->block->warps; i++) sum += warp->block->warp[i].granted * LANES;
     if (sum > REGISTERS)
         fault(warp, -1,
@@ -113,7 +114,10 @@ bool decode_control(Decoder *d) {
         return true;
     if (opcode_is(d, "setmaxnreg")) {
         take_all(d);
-        d->op->number = (int32_t)immediate(d);
+        const int64_t registers = immediate(d);
+        if (registers < 24 || registers > 256 || registers % 8)
+            return refuse(d, "the registers must be a multiple of 8 from 24 to 256");
+        d->op->number = (int32_t)registers;
         return done(d, run_setmaxnreg, CLASS_OTHER);
     }
     if (opcode_is(d, "trap") || opcode_is(d, "brkpt")) return done(d, run_trap, CLASS_OTHER);

@@ -8,7 +8,7 @@
 #include "machine/observe.h"
 #include "ops/mma.h"
 
-enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16, WARPS_A_GROUP = 4 };
+enum { CHUNK_BYTES = 16, ROWS_A_WARP = 16 };
 enum { ROWS_A_GROUP = ROWS_A_WARP * WARPS_A_GROUP };
 
 /* Op.mode */
@@ -90,6 +90,7 @@ static void check_group(Warp *warp, const Wgmma *w) {
     const uint32_t n = queue->issued++;
     uint64_t *mine = queue->descriptor[n % DESCRIPTORS_KEPT];
     const int first = warp->index / WARPS_A_GROUP * WARPS_A_GROUP;
+    queue->last = w->op;
     mine[0] = w->a_descriptor, mine[1] = w->b_descriptor;
     for (int i = first; i < first + WARPS_A_GROUP && i < warp->block->warps; i++) {
         const WgmmaQueue *other = warp->block->warp[i].wgmma;

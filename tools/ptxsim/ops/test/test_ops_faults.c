@@ -257,11 +257,13 @@ static const Misuse products[] = {
      "0xc07\n"},
 };
 
-/* That all of a warpgroup's A is there is asked where races are looked for. */
+/* ---- Warpgroups ------------------------------------------------------------------------------ */
+
 #define ALL_WRITTEN                                                                     \
     "mov.u32 a, room; mad.lo.u32 a, t, 16, a; st.shared.v4.u32 [a], {v0, v0, v0, v0}; " \
     "fence.proxy.async; bar.sync 0; mov.u64 x, 0x0000001000080040; " FENCED             \
     "x, x, 1, 1, 1, 0, 0; "
+#define WHOLE "this is for all four warps of a warpgroup, and warp "
 #define ANOTHER "matrix descriptor 0x1000080048, where warp 3 of the warpgroup had 0x1000080040\n"
 
 static const Misuse groups[] = {
@@ -270,6 +272,15 @@ static const Misuse groups[] = {
      ANOTHER},
     {128, ALL_WRITTEN "mov.u64 p, x; @!h add.u64 p, p, 8; " WGMMA "p, x, 1, 1, 1, 0, 0", WARP0,
      ANOTHER},
+    {128, ALL_WRITTEN "@h bra E; " WGMMA "x, x, 1, 1, 1, 0, 0; E:", WARP0,
+     WHOLE "1 did not execute it\n"},
+    {128, ALL_WRITTEN "@!h bra E; " WGMMA "x, x, 1, 1, 1, 0, 0; E:", WARP1,
+     WHOLE "0 did not execute it\n"},
+    {256, "setp.ge.u32 l, t, 128; @l setmaxnreg.inc.sync.aligned.u32 40", NULL, NULL},
+    {256, "setp.ge.u32 l, t, 160; @l setmaxnreg.inc.sync.aligned.u32 40", "warp 5\n",
+     WHOLE "4 did not execute it\n"},
+    {96, "setmaxnreg.inc.sync.aligned.u32 40", WARP0, WHOLE "3 does not exist\n"},
+    /* that all of a warpgroup's A is there is asked where races are looked for */
     {128,
      "mov.u32 a, room; mad.lo.u32 a, t, 16, a; st.shared.v4.u32 [a], {v0, v0, v0, v0}; "
      "fence.proxy.async; bar.sync 0; @h bar.sync 1, 128; " FENCED
