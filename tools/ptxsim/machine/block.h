@@ -51,6 +51,7 @@ struct Warp {
     const Op *op;     /* the current operation */
     uint32_t barrier; /* the one waited at */
     uint32_t wait_address, wait_parity;
+    bool expired;      /* its try_wait has come back without a phase: the next one does not */
     uint64_t executed; /* operations of this block, up to pc */
     uint32_t granted;  /* registers of a thread by setmaxnreg; 0: as launched */
     const Op *grant;   /* that one */

@@ -111,6 +111,7 @@ static void begin_warp(Warp *warp) {
     warp->op = NULL;
     warp->executed = 0;
     warp->granted = 0;
+    warp->expired = false;
     warp->early = warp->block->early;
     warp->stack[0] = (Frame){0, -1, lanes};
     fill_for_block(warp);

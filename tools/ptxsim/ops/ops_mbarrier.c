@@ -114,7 +114,9 @@ static void acquire(Warp *warp, const Op *op, uint32_t lanes) {
 }
 
 /* A try_wait that finds nothing suspends its warp, as the hardware does for a while: the block's
- * scheduler calls this again. A test_wait, or one that holds for some lanes, goes on. */
+ * scheduler calls this again. With SIM_ORDER that while is over at once, the first time: who does
+ * not look at the result goes on too early. A test_wait, or one that holds for some lanes, goes
+ * on. */
 static void run_wait(Warp *warp, const Op *op) {
     uint32_t completed = 0;
     Record *record = warp->block->record;
@@ -128,8 +130,11 @@ static void run_wait(Warp *warp, const Op *op) {
         if (record) observe_mbarrier_acquire(record, warp, address);
     });
     if (warp->block->race) acquire(warp, op, completed);
-    const bool suspends = op->mode && !completed;
-    warp->state = suspends ? WARP_AT_MBARRIER : completed == warp->mask ? WARP_READY : WARP_POLLING;
+    const bool nothing = op->mode && !completed;
+    const bool suspends = nothing && (warp->expired || !warp->block->settings->order);
+    const bool goes_on = completed == warp->mask || (nothing && !suspends);
+    warp->expired = nothing;
+    warp->state = suspends ? WARP_AT_MBARRIER : goes_on ? WARP_READY : WARP_POLLING;
     set_predicate(warp, op->r[0], completed);
 }
 
