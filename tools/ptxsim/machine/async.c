@@ -86,8 +86,8 @@ void wgmma_mark(Warp *warp, const Op *op, uint8_t in_flight) {
 }
 
 void wgmma_check(Warp *warp, const Op *op) {
-    if (op->class == CLASS_WGMMA) return; /* one sum after another in the same registers */
-    for (int i = 0; i < op->operands; i++)
+    /* one sum after another in the same registers is allowed; A is not */
+    for (int i = op->class == CLASS_WGMMA ? op->definitions : 0; i < op->operands; i++)
         if (op->r[i] >= 0 && warp->wgmma->in_flight[op->r[i] / FLAG_BYTES])
             fault(warp, -1, "a register of a wgmma is %s before wgmma.wait_group has waited for it",
                   i < op->definitions ? "written" : "read");
