@@ -385,6 +385,14 @@ static inline float ex2_approx(float x) {
     return (float)(power * double_of((bits_of_double(shifted) + 1023) << 52));
 }
 
+/* div.approx.f32 is a * (1/b), and 1/b is 0 where it is below the normal numbers: for finite b
+ * above 2^126 the quotient is 0, of an infinity NaN (PTX ISA, div). */
+static inline float div_approx(float a, float b) {
+    float magnitude = fabsf(b);
+    bool vanishes = magnitude > 0x1p126f && magnitude < HUGE_VALF;
+    return vanishes ? a * copysignf(0.0f, b) : a / b;
+}
+
 /* lg2, rcp, rsqrt, sqrt, sin, cos and tanh .approx.f32. */
 static inline float lg2_approx(float x) { return (float)log2((double)x); }
 static inline float rcp_approx(float x) { return 1.0f / x; }

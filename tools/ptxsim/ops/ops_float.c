@@ -33,6 +33,7 @@ FLOAT2(add_f32, x + y)
 FLOAT2(sub_f32, x - y)
 FLOAT2(mul_f32, x *y)
 FLOAT2(div_f32, x / y)
+FLOAT2(div_approx_f32, div_approx(x, y))
 FLOAT2(min_f32, float_min(x, y))
 FLOAT2(max_f32, float_max(x, y))
 FLOAT2(min_nan_f32, float_min_nan(x, y))
@@ -212,6 +213,7 @@ static const FloatRow rows_f32[] = {
     {"mul", "4=44", BOTH(mul_f32), GENERAL_MUL, CLASS_FLOAT},
     {"fma", "4=444", BOTH(fma_f32), GENERAL_FMA, CLASS_FLOAT},
     {"mad", "4=444", BOTH(fma_f32), GENERAL_FMA, CLASS_FLOAT},
+    {"div.approx", "4=44", BOTH(div_approx_f32), GENERAL_NONE, CLASS_FLOAT},
     {"div", "4=44", BOTH(div_f32), GENERAL_DIV, CLASS_FLOAT},
     {"min", "4=44", BOTH(min_f32), GENERAL_NONE, CLASS_FLOAT},
     {"max", "4=44", BOTH(max_f32), GENERAL_NONE, CLASS_FLOAT},
@@ -279,7 +281,8 @@ bool decode_float(Decoder *d) {
     d->op->rounding = (uint8_t)take_rounding(d);
     d->op->flush = take(d, "ftz");
     d->op->saturate = take(d, "sat");
-    if (!take(d, "approx")) take(d, "full");
+    const bool divides = text_is(d->in->part[0], "div"); /* whose .approx is another operation */
+    if (divides || !take(d, "approx")) take(d, "full");
     const FloatRow *rows = type.bytes == 4 ? rows_f32 : rows_f64;
     const size_t count =
         type.bytes == 4 ? sizeof rows_f32 / sizeof *rows_f32 : sizeof rows_f64 / sizeof *rows_f64;
