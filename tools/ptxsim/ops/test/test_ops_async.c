@@ -76,14 +76,14 @@ static void test_copies(const char *order) {
         char text[3000];
         for (int l = 0; l < WARP; l++)
             for (int b = 0; b < 16; b++) chunk[l].in[b] = (uint8_t)(16 * l + b + 1);
-        snprintf(
-            text, sizeof text,
-            "%smad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 32, p; shr.u32 w, t, 1; "
-            "min.u32 w, w, %d; and.b32 d, t, 1; setp.eq.u32 g, d, 0; mov.b64 x, 0; mov.b32 v0, 0xeeeeeeee; "
-            "st.shared.v4.u32 [s], {v0, v0, v0, v0}; %s; %s; "
-            "ld.shared.v4.u32 {v0, v1, v2, v3}, [s]; st.global.v4.u32 [q+16], "
-            "{v0, v1, v2, v3}; ret;\n}\n",
-            HEAD, c->bytes, c->text, waits[i % 2]);
+        snprintf(text, sizeof text,
+                 "%smad.lo.u32 s, t, 16, s; mad.wide.u32 q, t, 32, p; shr.u32 w, t, 1; "
+                 "min.u32 w, w, %d; and.b32 d, t, 1; setp.eq.u32 g, d, 0; mov.b64 x, 0; "
+                 "mov.b32 v0, 0xeeeeeeee; "
+                 "st.shared.v4.u32 [s], {v0, v0, v0, v0}; %s; %s; "
+                 "ld.shared.v4.u32 {v0, v1, v2, v3}, [s]; st.global.v4.u32 [q+16], "
+                 "{v0, v1, v2, v3}; ret;\n}\n",
+                 HEAD, c->bytes, c->text, waits[i % 2]);
         const PtxRun run = run_ptx(text, WARP, chunk, sizeof chunk);
         const int wrong = wrong_bytes(c, chunk);
         ok(run.status == LAUNCH_OK && !wrong, "%s: %s (%d bytes wrong) %s", order, c->text, wrong,
