@@ -1,0 +1,28 @@
+// Bug:    one warp multiplies by a wgmma, as if it were an mma. Needs sm_90a.
+// Expect: this is for all four warps of a warpgroup, and warp 1 did not execute it
+#include "bug.h"
+
+template <bool BUG> __global__ void kernel(float *out) {
+    __shared__ alignas(1024) uint16_t A[64 * 16], B[8 * 16]; // no swizzle: 8 x 8 blocks
+    for (int i = threadIdx.x; i < 64 * 16; i += 128) A[i] = 0x3c00;
+    B[threadIdx.x] = 0x3c00;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (BUG && threadIdx.x >= 32) return;
+    const auto descriptor = [](const void *tile) {
+        return (uint64_t)(shared_address(tile) >> 4) | (uint64_t)(128 >> 4) << 16 |
+               (uint64_t)(256 >> 4) << 32;
+    };
+    float d[4];
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, "
+                 "1, 1, 0, 0;"
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+                 : "l"(descriptor(A)), "l"(descriptor(B)) // reported
+                 : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+
+MAIN(1, 128, 0)
