@@ -31,6 +31,10 @@ $(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(call unsafe,$(value $v)),\
 $(foreach v,$(filter-out D,$(WORDS)),$(if $(call is_given,$v),$(if $(word 2,$(value $v)),\
     $(error $v must be one word; not '$(value $v)'))))
 
+# An empty value is none, as it is to the programs.
+$(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(strip $(value $v)),,\
+    $(eval override undefine $v))))
+
 # No such command or variable: what may have been meant, and where all are. Arguments: which of the
 # two it is, the word, and all words that there are.
 misspelt = $(error there is no $1 $2$(shell \

@@ -80,6 +80,11 @@ ok "nothing was built for them" [ ! -e build/attention ]
 run stage01 run SIM_BUDGET=many
 ok "SIM_BUDGET=many ends with 2" [ $? -eq 2 ]
 ok "and says what it must be" says "SIM_BUDGET must be a whole number from 1; not 'many'"
+run -n stage01 run
+mv "$log" "$work/plain"
+B='' run -n stage01 run ARCH= D= DTYPE= CAUSAL=' ' DEVICE= GPU= KERNEL=
+diff "$work/plain" "$log" >"$work/difference"
+result $? "an empty value is one that nobody gave" "$work/difference"
 # Values that would be commands. Their command would make a file.
 N="1'; touch executed; echo '" run -n stage01 run
 ok "a quote in the environment ends with 2" [ $? -eq 2 ]
