@@ -14,6 +14,9 @@ static const float LIGHTEST = 0x1p-120f;
 /* Of a score in fp32, relative to the largest one of its row. */
 static const double SCORE_ERROR = 0x1p-20;
 
+/* From this e of oracle.h on the row's weights are asked how far they can move. */
+static const double MOVES = 0x1p-10;
+
 /* ---- One row ----------------------------------------------------------------------------------
  */
 
@@ -279,7 +282,7 @@ static void group_values(const Oracle *oracle, const Group *group, Scratch *s) {
     }
 }
 
-/* Of oracle.h, for weights that move far: the row's size is made anew. */
+/* Of oracle.h, by how far each weight can move: the row's size is made anew. */
 static void size_of_moved(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
     const Problem *p = oracle->problem;
     const size_t d = (size_t)p->d, head = group->head * (size_t)p->shape.seq_kv * d;
@@ -295,12 +298,13 @@ static void size_of_moved(const Oracle *oracle, const Group *group, size_t row, 
 }
 
 static double score_error(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
-    const double e = group->off[row];
-    const bool far = e > 1 && isfinite(e);
-    double largest, magnitude;
-    if (far) size_of_moved(oracle, group, row, s);
-    exact_largest(s->size.exact + row * s->columns, oracle->problem->d, &largest, &magnitude);
-    return far ? magnitude : e * magnitude;
+    const double e = group->off[row], *size = s->size.exact + row * s->columns;
+    double largest, magnitude, moved;
+    exact_largest(size, oracle->problem->d, &largest, &magnitude);
+    if (e <= MOVES || !isfinite(e)) return e * magnitude;
+    size_of_moved(oracle, group, row, s);
+    exact_largest(size, oracle->problem->d, &largest, &moved);
+    return e > 1 ? moved : fmax(MOVES * magnitude, fmin(e * magnitude, moved));
 }
 
 static void store_row(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {

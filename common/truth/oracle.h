@@ -24,6 +24,10 @@
  * weight moves by more than 1, nor by more than all others together:
  *
  *     score_error = max_c sum_j min(1, (exp(2 e) - 1) min(P_j, 1 - P_j)) |V_jc|
+ *
+ * Where e is in between, from 2^-10 to 1, it is the smaller of the two, because one key may have it
+ * all; but not less than the first is at 2^-10, because there a P of 1 is only near 1 in a kernel,
+ * and is rounded.
  */
 #ifndef ORACLE_H
 #define ORACLE_H

@@ -52,16 +52,20 @@ static inline void plain_row(const double *q, const double *K, const double *V, 
         }
     *LSE = l == 0 ? -INFINITY : m + log(l);
     const double e = 0x1p-20 * largest_score;
-    const bool far = e > 1 && isfinite(e);
-    for (int c = 0; far && c < d; c++) {
-        size[c] = 0;
-        for (int j = 0; j < keys; j++) {
-            const double P = w[j] / l, v = V[(size_t)j * (size_t)d + (size_t)c];
-            size[c] += fmin(1, expm1(2 * e) * fmin(P, 1 - P)) * fabs(v);
-        }
-    }
     for (int c = 0; c < d; c++) largest_size = fmax(largest_size, size[c]);
-    *score_error = far ? largest_size : e * largest_size;
+    *score_error = e * largest_size;
+    if (e > 0x1p-10 && isfinite(e)) {
+        double most = 0;
+        for (int c = 0; c < d; c++) {
+            double moved = 0;
+            for (int j = 0; j < keys; j++) {
+                const double P = w[j] / l, v = V[(size_t)j * (size_t)d + (size_t)c];
+                moved += fmin(1, expm1(2 * e) * fmin(P, 1 - P)) * fabs(v);
+            }
+            most = fmax(most, moved);
+        }
+        *score_error = e > 1 ? most : fmax(0x1p-10 * largest_size, fmin(*score_error, most));
+    }
     free(w), free(size);
 }
 

@@ -20,6 +20,8 @@ typedef struct Sample {
     float LSE[B * H * N];
 } Sample;
 
+static double strength; /* of the inputs; 0: that of the init */
+
 /* The outputs are those of the low-precision reference. */
 static Sample *make_masked(ElementType type, Init init, double work, bool causal) {
     Sample *s = calloc(1, sizeof *s);
@@ -27,7 +29,7 @@ static Sample *make_masked(ElementType type, Init init, double work, bool causal
     Rows all;
     Truth truth;
     s->problem = (Problem){{B, H, 1, N, N, 0.125f}, D, type, causal};
-    inputs_create(&s->problem, init, 0, 1, 0, &s->inputs, &error);
+    inputs_create(&s->problem, init, strength, 1, 0, &s->inputs, &error);
     rows_choose(&s->problem, 1, 1e12, &all, &error);
     oracle_create(&s->problem, 0.125, &s->inputs, &all, &truth, &error);
     for (size_t i = 0; i < B * H * N * D; i++)
@@ -109,6 +111,19 @@ static void bad_lse(Sample *s, size_t row, float value, const char *what) {
     ok(!result.pass && result.wrong_lse == 1 && strstr(result.reason, "1 of 400 LSE are wrong: "),
        "LSE: %s fails: %s", what, result.reason);
     s->LSE[row] = before;
+}
+
+/* At scores of some 10^5 nearly every row of O is a row of V, wherever fp32 may put its scores. */
+static void large_scores(void) {
+    strength = 1e5;
+    Sample *s = make(TYPE_FP16, INIT_PEAKED, 1e12);
+    ok(check(s).pass, "scores of 10^5: the reference passes");
+    for (size_t i = 0; i < B * H * N * D; i++)
+        s->O[i] = element_from_float(TYPE_FP16, 0.9f * element_to_float(TYPE_FP16, s->O[i]));
+    const size_t wrong = check(s).wrong_elements;
+    ok(wrong > B * H * N * D * 9 / 10, "and what is a tenth too small fails: %zu elements", wrong);
+    free_sample(s);
+    strength = 0;
 }
 
 static void bad_fails(void) {
@@ -462,6 +477,7 @@ int main(void) {
         good_passes(TYPE_BF16, (Init)init);
     }
     bad_fails();
+    large_scores();
     tolerances(TYPE_FP16, 0x1p-9);
     tolerances(TYPE_BF16, 0x1p-6);
     roundings();

@@ -106,6 +106,13 @@ static void far_scores(void) {
     is_near(score_error, expm1(4) * light * (8 + 4), 1e-12, "a light one may grow by exp(2 e)");
     plain_row(q, far, V, 2, 1, 1, O, &LSE, &score_error);
     ok(score_error > 0 && score_error < 1e-15, "where one key has it all nothing moves");
+    plain_row(q, far, V, 2, 1, 0.25, O, &LSE, &score_error);
+    is_near(score_error, 0x1p-10 * (8 - 4 * exp(-12.5) / (1 + exp(-12.5))), 1e-15,
+            "and little where e is 1");
+    plain_row(q, even, V, 2, 1, 0.125, O, &LSE, &score_error);
+    is_near(score_error, 0.5 * (8 + 4) / 2, 1e-12, "equal weights move by e where it is 1/2");
+    plain_row(q, even, V, 2, 1, 0x1p-10, O, &LSE, &score_error);
+    is_near(score_error, 0x1p-8 * (8 + 4) / 2, 1e-15, "equal weights move by e");
 }
 
 /* The largest score of all, 10000 * scale, is allowed to be ATTENTION_MOST_SCORE and no more. */
@@ -259,6 +266,11 @@ static void fast_as_plain(void) {
     const Problem far = {{1, 4, 2, 83, 83, 1e6f}, 64, TYPE_FP16, true};
     for (int init = 0; init < INITS; init++) same_bits(&grouped, (Init)init, 1e12);
     same_bits(&far, INIT_NORMAL, 1e12);
+    for (int power = 7; power < 20; power += 3) { /* e from 2^-11 to about 1 */
+        Problem between = far;
+        between.shape.scale = (float)(1 << power);
+        same_bits(&between, INIT_NORMAL, 1e12);
+    }
     same_bits(&wide, INIT_NORMAL, 1e12);
     same_bits(&wide, INIT_LARGE, 50000);
     same_bits(&one_row, INIT_NORMAL, 1e12);
