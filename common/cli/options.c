@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "device/timer.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
@@ -14,8 +16,8 @@
 typedef struct Variable {
     const char *name;
     size_t offset;
-    int least;
-    const char *words; /* "full|small|big"; NULL: a number of at least `least` */
+    int least, most;   /* most 0: INT_MAX */
+    const char *words; /* "full|small|big"; NULL: a number */
 } Variable;
 
 static const Variable variables[] = {
@@ -34,7 +36,7 @@ static const Variable variables[] = {
     {"DEVICE", offsetof(Options, device), .words = "auto|gpu|sim"},
     {"GPU", offsetof(Options, gpu), .least = 0},
     {"FORMAT", offsetof(Options, json), .words = "text|json"},
-    {"REPS", offsetof(Options, reps), .least = 0},
+    {"REPS", offsetof(Options, reps), .least = 0, .most = TIMER_MOST_REPS},
     {"COUNTERS", offsetof(Options, counters), .words = "table|full|source|html"},
     {"GRID", offsetof(Options, grid), .words = "full|small|big"},
     {"RUNS", offsetof(Options, runs), .least = 1},
@@ -80,9 +82,10 @@ static bool set_variable(const Variable *variable, const char *text, Options *op
         *field = isdigit((unsigned char)*text) ? atoi(text) : position;
         return true;
     }
-    if (!whole_number(text, INT_MAX, &number) || (int)number < variable->least)
+    const int most = variable->most ? variable->most : INT_MAX;
+    if (!whole_number(text, (uint64_t)most, &number) || (int)number < variable->least)
         return error_set(error, STATUS_USAGE, "%s=%s: allowed are whole numbers from %d to %d",
-                         variable->name, text, variable->least, INT_MAX);
+                         variable->name, text, variable->least, most);
     *field = (int)number;
     return true;
 }
@@ -111,11 +114,12 @@ static bool set_seed(const char *text, Options *options, Error *error) {
                      text);
 }
 
+/* So that it is a normal number of fp32, also times log2(e) (attention.h). */
 static bool set_scale(const char *text, Options *options, Error *error) {
     char *end;
     options->scale = strtod(text, &end);
-    return (*end == '\0' && options->scale >= FLT_MIN && options->scale <= FLT_MAX) ||
-           error_set(error, STATUS_USAGE, "SCALE=%s: allowed are numbers from 1.2e-38 to 3.4e38",
+    return (*end == '\0' && options->scale >= FLT_MIN && options->scale <= 2.3e38) ||
+           error_set(error, STATUS_USAGE, "SCALE=%s: allowed are numbers from 1.2e-38 to 2.3e38",
                      text);
 }
 
@@ -187,6 +191,12 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
                          "with it, not INIT=%s",
                          options->strength,
                          options->init == INIT_ALL ? "all" : init_name(options_init(options)));
+    if (options_limit(options) < 2 * options->sustained)
+        return error_set(error, STATUS_USAGE,
+                         "LIMIT=%d: SUSTAINED=%d waits for all of its launches together; allowed "
+                         "with it are whole numbers from %d to %d",
+                         options_limit(options), options->sustained, 2 * options->sustained,
+                         INT_MAX);
     if (options->json && options->counters == COUNTERS_HTML)
         return error_set(error, STATUS_USAGE,
                          "COUNTERS=html writes a page: with it, allowed is FORMAT=text");

@@ -32,7 +32,7 @@ typedef struct Options {
     int device;                                   /* DEVICE, a DeviceChoice; default auto */
     int gpu;                                      /* GPU index; default 0 */
     int json;                                     /* FORMAT=json; default text */
-    int reps;                                     /* REPS; 0: until the median is stable */
+    int reps;                                     /* REPS, up to 1000; 0: until it is stable */
     int counters;                                 /* COUNTERS, a CountersView; default table */
     int grid;                                     /* GRID, a GridSize */
     int runs;                                     /* RUNS of a stage on a problem */

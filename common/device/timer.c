@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MAX_SAMPLES = 1000, LEAST_SAMPLES = 3, STABLE_SAMPLES = 15 };
+enum { LEAST_SAMPLES = 3, STABLE_SAMPLES = 15 };
 static const double BUDGET_MS = 2000; /* of a stage's own time */
 static const double WARM_UP_MS = 50;  /* a stage's launches before the first sample */
 static const size_t LEAST_FLUSH = (size_t)256 << 20; /* bytes: some 60 us or more of writing */
@@ -17,7 +17,7 @@ static const size_t LEAST_FLUSH = (size_t)256 << 20; /* bytes: some 60 us or mor
 enum { CHECKED = 6, ONE_IN = 8 }; /* launches of a stage that are checked, and how often one is */
 
 typedef struct Track {
-    float samples[MAX_SAMPLES], host[MAX_SAMPLES]; /* milliseconds of the device, of the host */
+    float samples[TIMER_MOST_REPS], host[TIMER_MOST_REPS]; /* ms of the device, of the host */
     int count, checked;
     double total_ms;
 } Track;
@@ -55,9 +55,9 @@ bool times_stable(float *samples, int count) {
 }
 
 static bool finished(Track *track, int reps) {
-    if (reps) return track->count >= reps || track->count == MAX_SAMPLES;
+    if (reps) return track->count >= reps || track->count == TIMER_MOST_REPS;
     if (track->count < LEAST_SAMPLES) return false;
-    return track->total_ms >= BUDGET_MS || track->count == MAX_SAMPLES ||
+    return track->total_ms >= BUDGET_MS || track->count == TIMER_MOST_REPS ||
            times_stable(track->samples, track->count);
 }
 

@@ -22,9 +22,11 @@
 #include "device/device.h"
 #include "device/stage.h"
 
+enum { TIMER_MOST_REPS = 1000 }; /* repetitions of a stage */
+
 /* How long to time. */
 typedef struct Timing {
-    int reps;      /* 0: until the median is stable */
+    int reps;      /* at most TIMER_MOST_REPS; 0: until the median is stable */
     int sustained; /* seconds back to back; 0: one repetition at a time */
 } Timing;
 

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "test/tap.h"
 
+#include <limits.h>
 #include <stddef.h>
 
 static bool parse(char *argument, Options *options, Error *error) {
@@ -93,15 +94,20 @@ static void numbers(void) {
     static const struct {
         const char *name;
         size_t offset;
-        int least;
-    } of[] = {{"B", offsetof(Options, batch), 1},      {"H", offsetof(Options, heads), 1},
-              {"HKV", offsetof(Options, kv_heads), 1}, {"N", offsetof(Options, seq_q), 1},
-              {"NKV", offsetof(Options, seq_kv), 1},   {"GPU", offsetof(Options, gpu), 0},
-              {"REPS", offsetof(Options, reps), 0},    {"RUNS", offsetof(Options, runs), 1},
-              {"LIMIT", offsetof(Options, limit), 1},  {"SECONDS", offsetof(Options, seconds), 1},
-              {"BLOCK", offsetof(Options, block), 0}};
+        int least, most;
+    } of[] = {{"B", offsetof(Options, batch), 1, INT_MAX},
+              {"H", offsetof(Options, heads), 1, INT_MAX},
+              {"HKV", offsetof(Options, kv_heads), 1, INT_MAX},
+              {"N", offsetof(Options, seq_q), 1, INT_MAX},
+              {"NKV", offsetof(Options, seq_kv), 1, INT_MAX},
+              {"GPU", offsetof(Options, gpu), 0, INT_MAX},
+              {"REPS", offsetof(Options, reps), 0, 1000},
+              {"RUNS", offsetof(Options, runs), 1, INT_MAX},
+              {"LIMIT", offsetof(Options, limit), 1, INT_MAX},
+              {"SECONDS", offsetof(Options, seconds), 1, INT_MAX},
+              {"BLOCK", offsetof(Options, block), 0, INT_MAX}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        const int edges[] = {of[i].least, 2147483647};
+        const int edges[] = {of[i].least, of[i].most};
         char argument[64], allowed[64];
         for (int e = 0; e < 2; e++) {
             Options options;
@@ -111,23 +117,25 @@ static void numbers(void) {
                    *(int *)((char *)&options + of[i].offset) == edges[e],
                "%s", argument);
         }
+        snprintf(allowed, sizeof allowed, "whole numbers from %d to %d", of[i].least, of[i].most);
         snprintf(argument, sizeof argument, "%s=%d", of[i].name, of[i].least - 1);
-        snprintf(allowed, sizeof allowed, "whole numbers from %d to 2147483647", of[i].least);
+        refuses(argument, allowed);
+        snprintf(argument, sizeof argument, "%s=%lld", of[i].name, of[i].most + 1LL);
         refuses(argument, allowed);
     }
 }
 
-/* SCALE is a positive float that is not subnormal. */
+/* SCALE is a positive float that is normal, also times log2(e). */
 static void scales(void) {
-    static char *const good[] = {"SCALE=0x1p-126", "SCALE=0x1.fffffep127", "SCALE=0.5"};
+    static char *const good[] = {"SCALE=0x1p-126", "SCALE=2.3e38", "SCALE=0.5"};
     static const char *const bad[] = {
-        "SCALE=0x0.fffffep-126", "SCALE=0x1p128", "SCALE=-1", "SCALE=nan", "SCALE=0", "SCALE=1x"};
+        "SCALE=0x0.fffffep-126", "SCALE=2.4e38", "SCALE=-1", "SCALE=nan", "SCALE=0", "SCALE=1x"};
     for (int i = 0; i < 3; i++) {
         Options options;
         Error error;
         ok(parse(good[i], &options, &error) && options.scale > 0, "%s", good[i]);
     }
-    for (int i = 0; i < 6; i++) refuses(bad[i], "numbers from 1.2e-38 to 3.4e38");
+    for (int i = 0; i < 6; i++) refuses(bad[i], "numbers from 1.2e-38 to 2.3e38");
 }
 
 static void bad_sizes(void) {
@@ -226,6 +234,16 @@ static void strengths(void) {
 }
 
 static void of_bench(void) {
+    Options chosen;
+    Error beyond = {0};
+    ok(options_parse(2, (char *[]){"SUSTAINED=5", "LIMIT=10"}, &chosen, &beyond) &&
+           parse("SUSTAINED=30", &chosen, &beyond),
+       "SUSTAINED within half of the LIMIT");
+    ok(!options_parse(2, (char *[]){"LIMIT=9", "SUSTAINED=5"}, &chosen, &beyond) &&
+           beyond.status == STATUS_USAGE &&
+           strstr(beyond.text, "LIMIT=9: SUSTAINED=5 waits for all of its launches together; "
+                               "allowed with it are whole numbers from 10 to 2147483647"),
+       "and no more: %s", beyond.text);
     static char *const arguments[] = {"REGIME=gqa", "SUSTAINED=1"};
     for (int i = 0; i < 2; i++) {
         Options options;
