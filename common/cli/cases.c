@@ -56,13 +56,14 @@ static bool open_stages(Cases *cases, const Problem *problem, Error *error) {
     return true;
 }
 
-/* `trial` NULL: there is none, for `error`. */
+/* `trial` NULL: there is none, for `error`. Inputs beyond the contract say nothing of the stage. */
 static void check(Trial *trial, const Error *error, const Stage *stage, Result *result) {
     *result = (Result){.stage = *stage, .resources = {-1, -1, -1, -1, -1}};
     if (trial) {
         trial_check(trial, stage, NULL, result);
     } else {
-        trial_set_status(result, error->status, error->text);
+        const bool beyond = error->status == STATUS_USAGE;
+        trial_set_status(result, beyond ? STATUS_SKIP : error->status, error->text);
     }
 }
 

@@ -3,6 +3,8 @@
 #include "base/progress.h"
 #include "cli/cases.h"
 
+#include <limits.h>
+
 enum { SHAPES = 3, RUNS_GPU = 100, RUNS_SIMULATED = 2 };
 
 /* batch, heads, kv_heads, seq_q, seq_kv. A block takes 64 rows or more, a GPU a few hundred blocks
@@ -30,6 +32,14 @@ static int chosen_variants(const Options *options) {
     return chosen;
 }
 
+/* A run alone would differ from nothing, and pass. */
+static bool compares(const TrialSetup *setup, Error *error) {
+    return setup->runs > 1 ||
+           error_set(error, STATUS_USAGE,
+                     "RUNS=%d: repeat compares runs; allowed are whole numbers from 2 to %d",
+                     setup->runs, INT_MAX);
+}
+
 int repeat_command(const Options *options, const Device *device) {
     const int usual = device->simulated ? RUNS_SIMULATED : RUNS_GPU;
     int count, done = 0;
@@ -38,7 +48,8 @@ int repeat_command(const Options *options, const Device *device) {
     Error error;
     TrialSetup setup = setup_of(options, &(Problem){0}, ROWS_WORK_GRID);
     setup.runs = options->runs == OPTION_UNSET ? usual : options->runs;
-    if (!options_no_shape(options, "repeat", &error)) return error_exit(&error);
+    if (!options_no_shape(options, "repeat", &error) || !compares(&setup, &error))
+        return error_exit(&error);
     cases_begin(options, device, &cases);
     cases.patience = 10;
     cases.failed = cases_print_failure;

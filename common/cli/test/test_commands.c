@@ -178,6 +178,33 @@ static void simulated(void) {
     device.simulated = false;
 }
 
+/* One case with scores of some 10^31, as no command makes them. */
+static int far_case(const Options *chosen, const Device *on) {
+    const Problem problem = {{1, 1, 1, 3, 3, 1e30f}, 64, TYPE_FP16, false};
+    const TrialSetup setup = setup_of(chosen, &problem, ROWS_WORK_GRID);
+    Cases cases;
+    Error error;
+    cases_begin(chosen, on, &cases);
+    cases.patience = 1;
+    cases.failed = cases_print_failure;
+    return cases_try(&cases, &setup, &error) ? cases_end(&cases) : STATUS_USAGE;
+}
+
+/* What was compared with nothing has not passed. */
+static void nothing_compared(void) {
+    OPTIONS("INIT=normal");
+    begin(far_case, STATUS_SKIP, "inputs beyond the contract");
+    ok(strstr(said, " 1 cases, 0 failed, 1 skipped, ") &&
+           strstr(said, "SKIP: the inputs have scores beyond 1e+08"),
+       "are no case of a stage");
+    OPTIONS("RUNS=1");
+    begin(repeat_command, STATUS_USAGE, "repeat of one run");
+    is_text(said,
+            "attention: RUNS=1: repeat compares runs; allowed are whole numbers from 2 to "
+            "2147483647\n",
+            "is none");
+}
+
 /* How many stamps a warp has room for, and what the simulator is given. */
 static void room(void) {
     static const struct {
@@ -228,6 +255,7 @@ int main(void) {
     device.limit = 1000;
     on_a_gpu();
     simulated();
+    nothing_compared();
     room();
     without_memory();
     remove_stages();
