@@ -1,7 +1,7 @@
 // Stage 15: ping_pong
-// Idea:     two warpgroups take turns at the tensor cores. In its turn a warpgroup issues Q K^T of
+// Idea:     the consumer warpgroups take turns at the tensor cores. In its turn one issues Q K^T of
 //           the next key tile and P V of this one; then it hands over, and computes its softmax
-//           under both its own products and those of the other.
+//           under both its own products and those of the others.
 // Before:   a consumer of stage 14 waits for its own Q K^T before it can start its softmax, and
 //           nothing keeps two consumers from waiting at the same time.
 // Look for: the exponentials after the last HGMMA, the first of them before its wait; BAR.SYNC and
