@@ -282,6 +282,5 @@ Object.assign(cursor, openingPlace());
 drawHead();
 drawLegend();
 drawFault();
-showTab('lanes');
 move({});
 followHash();

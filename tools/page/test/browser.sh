@@ -13,8 +13,8 @@ if [ -z "$chromium" ]; then
     exit 0
 fi
 
-# document PAGE [FRAGMENT]: what the page has become, to $scratch/document.
-document() { dump "$1" "${2:-}" 1366,768 >"$scratch/document" 2>/dev/null; }
+# document PAGE [FRAGMENT [SIZE]]: what the page has become, to $scratch/document.
+document() { dump "$1" "${2:-}" "${3:-1366,768}" >"$scratch/document" 2>/dev/null; }
 
 # fits PAGE: on a phone, no part of it lies beyond the right edge of the window.
 fits() {
@@ -36,9 +36,9 @@ left() {
         sed 's/.*<pre id="'"$1"'">//; s/<\/pre>.*//; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g'
 }
 
-# drive PAGE [FURTHER]: its TAP, numbered anew. FURTHER is what else the page is asked for.
+# drive PAGE [FURTHER [SIZE]]: its TAP, numbered anew. FURTHER is what else the page is asked for.
 drive() {
-    document "$1" "test${2:+&$2}"
+    document "$1" "test${2:+&$2}" "${3:-}"
     left tap >"$scratch/tap"
     result "$([ -s "$scratch/tap" ] && grep -q '^1\.\.' "$scratch/tap"; echo $?)" "$1 was driven"
     while IFS= read -r line; do

@@ -32,6 +32,10 @@ for source in stages/*/kernel.cu; do
     look_at "$stage" "$page"
 done
 
+# On a projector all views are beside each other, on a phone below each other.
+drive build/explore/06_cp_async_d128_fp16_full.html '' 1920,1080
+drive build/explore/06_cp_async_d128_fp16_full.html '' 390,844
+
 # A race: stage 04 without the barrier before its tiles are overwritten.
 mkdir -p build/explore/test
 sed '/__syncthreads(); \/\/ WAR: sK, sV, sP/d' stages/04_online_softmax/kernel.cu \
