@@ -307,9 +307,16 @@ function testLooks() {
       low.map(([a, b]) => `${a} on ${b} ${contrast(a, b).toFixed(2)}`).join(', '));
   }
   check(document.documentElement.scrollWidth <= innerWidth, 'nothing is wider than the window');
-  const clipped = ['#head', '#timeline > .bar', '#code > .bar', '#cursor']
-    .filter(s => document.querySelector(s).scrollWidth > document.querySelector(s).clientWidth + 1);
+  press('m');
+  const clipped = ['#head', '#timeline > .bar', '#code > .bar', '#cursor', '#memory > .bar']
+    .filter(s => {
+      const bar = document.querySelector(s);
+      return bar.scrollWidth > bar.clientWidth + 1 || bar.scrollHeight > bar.clientHeight + 1;
+    });
   check(!clipped.length, 'no bar is clipped', clipped.join(', '));
+  press('l');
+  const low = ['lines', 'machine', 'lanes-body'].filter(id => byId(id).clientHeight < 60);
+  check(!low.length, 'every view has room', low.join(', '));
   const lost = [...document.querySelectorAll('button, select, [tabindex]')]
     .filter(node => node.offsetParent && (node.focus(), document.activeElement !== node));
   check(!lost.length, 'everything that acts takes the keyboard focus', `${lost.length} do not`);
