@@ -238,6 +238,11 @@ function onWheel(event) {
   else timeline.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeline.timeAt(place(event)[0]));
 }
 
+function redraw() {
+  timeline.drawBase();
+  timeline.drawCursor();
+}
+
 function listen() {
   document.addEventListener('keydown', onKey);
   const tracks = byId('time-cursor');
@@ -246,13 +251,6 @@ function listen() {
   tracks.addEventListener('mouseleave', () => { byId('tip').hidden = true; });
   tracks.addEventListener('wheel', onWheel, { passive: false });
   byId('help').addEventListener('click', () => byId('keys').showModal());
-  byId('theme').addEventListener('click', () => {
-    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-    const { dataset } = document.documentElement;
-    dataset.theme = (dataset.theme || (dark ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark';
-    timeline.drawBase();
-    timeline.drawCursor();
-  });
   for (const button of document.querySelectorAll('[data-key]'))
     button.addEventListener('click', () => KEYS[button.dataset.key]());
   byId('lines').addEventListener('click', event => {
@@ -267,6 +265,8 @@ function listen() {
     moveTo(wanted => wanted === Number(mark));
   });
   addEventListener('resize', () => { timeline.build(); timeline.resize(); });
+  addEventListener('theme', redraw);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   addEventListener('beforeprint', () => {
     byId('print').replaceChildren(timelineSvg(1000));
   });
@@ -284,7 +284,7 @@ function openingPart() {
 
 function start() {
   const given = new URLSearchParams(location.hash.slice(1));
-  if (given.get('theme')) document.documentElement.dataset.theme = given.get('theme');
+  if (given.has('theme')) setTheme(given.get('theme'));
   timeline.build();
   const [from, to] = openingPart();
   timeline.from = Number(given.get('from') || from);
