@@ -227,20 +227,21 @@ function listen() {
 function listenTimeline() {
   const canvas = byId('time-cursor');
   let drag = null;
+  const shift = from => { // the cursor may lie outside then
+    timeline.look(from);
+    timeline.paper('time-cursor');
+  };
   canvas.addEventListener('pointerdown', event => {
     drag = { x: event.offsetX, from: timeline.from, moved: false };
   });
   canvas.addEventListener('pointermove', event => {
+    if (!event.buttons) drag = null; // released beside the canvas
     const bar = timeline.barAt(event.offsetX, event.offsetY);
     showTip(bar && !drag ? statusView.span(bar).textContent : '', event);
     if (!drag || Math.abs(event.offsetX - drag.x) < 4) return;
     drag.moved = true;
     const span = timeline.to - timeline.from;
-    timeline.from = clamp(drag.from - (event.offsetX - drag.x) / timeline.width * span, 0,
-      here().end - span);
-    timeline.to = timeline.from + span;
-    timeline.drawBase();
-    timeline.paper('time-cursor');
+    shift(drag.from - (event.offsetX - drag.x) / timeline.width * span);
   });
   window.addEventListener('pointerup', () => { if (drag && !drag.moved) drag = null; });
   canvas.addEventListener('click', event => {
@@ -251,7 +252,9 @@ function listenTimeline() {
   canvas.addEventListener('wheel', event => {
     if (!event.ctrlKey && !event.shiftKey) return;
     event.preventDefault();
-    timeline.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeline.timeAt(event.offsetX));
+    const span = timeline.to - timeline.from;
+    if (event.shiftKey) shift(timeline.from + span * (event.deltaX || event.deltaY) / 1000);
+    else timeline.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeline.timeAt(event.offsetX));
   }, { passive: false });
 }
 

@@ -323,12 +323,14 @@ const timeline = {
     this.paint();
   },
 
-  show(time) {
+  // As much time as before, from another one on.
+  look(from) {
     const span = this.to - this.from;
-    this.from = clamp(time - span / 2, 0, Math.max(0, here().end - span));
+    this.from = clamp(from, 0, Math.max(0, here().end - span));
     this.to = this.from + span;
     this.drawBase();
   },
+  show(time) { this.look(time - (this.to - this.from) / 2); },
 
   all() {
     this.from = 0;

@@ -230,10 +230,12 @@ function onMove(event) {
   tip.style.top = `${event.clientY + 16}px`;
 }
 
+// The wheel alone scrolls, as everywhere.
 function onWheel(event) {
+  if (!event.ctrlKey && !event.shiftKey) return;
   event.preventDefault();
   const span = timeline.to - timeline.from;
-  if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+  if (event.shiftKey)
     timeline.look(timeline.from + span * (event.deltaX || event.deltaY) / 1000, span);
   else timeline.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeline.timeAt(place(event)[0]));
 }

@@ -116,6 +116,10 @@ async function testPage() {
   byId('theme').click();
   ok(scheme() !== first && painted() >= 4, 'the button draws the other theme', scheme());
   byId('theme').click();
+  ok(scheme() === first, 'and the first one again');
+  const wheel = more => new WheelEvent('wheel', { deltaY: 100, cancelable: true, ...more });
+  ok(byId('time-cursor').dispatchEvent(wheel()), 'the wheel alone scrolls');
+  ok(!byId('time-cursor').dispatchEvent(wheel({ ctrlKey: true })), 'with Ctrl it zooms');
   const svg = clockPicture();
   ok(/^<svg/.test(svg) && !/NaN|undefined/.test(svg), 'it is a picture, too');
   ok(/opacity="0.6"/.test(svg) === clock.anyIssues, 'with the wgmmas in flight, if there are any');
