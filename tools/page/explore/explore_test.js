@@ -279,8 +279,12 @@ function testSpeed() {
 
 // ---- Looks --------------------------------------------------------------------------------------
 
-function luminance(text) {
+// Of a colour that is painted over another.
+function luminance(text, ground = text, opacity = 1) {
   const paper = document.createElement('canvas').getContext('2d');
+  paper.fillStyle = ground;
+  paper.fillRect(0, 0, 1, 1);
+  paper.globalAlpha = opacity;
   paper.fillStyle = text;
   paper.fillRect(0, 0, 1, 1);
   const [r, g, b] = [...paper.getImageData(0, 0, 1, 1).data].map(v => v / 255)
@@ -288,8 +292,9 @@ function luminance(text) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function contrast(a, b) {
-  const [low, high] = [luminance(colour(a)), luminance(colour(b))].sort((x, y) => x - y);
+function contrast(a, b, opacity) {
+  const [low, high] = [luminance(colour(a), colour(b), opacity), luminance(colour(b))]
+    .sort((x, y) => x - y);
   return (high + 0.05) / (low + 0.05);
 }
 
@@ -298,13 +303,19 @@ function testLooks() {
     setTheme(theme);
     const pairs = [];
     for (const on of ['paper', 'panel', 'select', 'caller'])
-      for (const text of ['ink', 'faint', 'comment', 'keyword']) pairs.push([text, on]);
+      for (const text of ['ink', 'faint', 'comment', 'keyword', 'string', 'differs', 'bad'])
+        pairs.push([text, on]);
+    const idle = document.querySelector('#lines .row:not(.runs) .text');
+    const { opacity } = idle ? getComputedStyle(idle) : { opacity: 1 };
+    for (const on of ['paper', 'panel', 'caller'])
+      for (const text of ['ink', 'comment', 'keyword', 'string']) pairs.push([text, on, opacity]);
     for (const on of ['lane-0', 'lane-1', 'lane-2', 'lane-3', 'lane-4', 'lane-5', 'lane-6',
       'lane-7', 'r0', 'r1', 'r2', 'r3']) pairs.push(['ink', on]);
-    pairs.push(['bad', 'paper'], ['good', 'paper'], ['bad', 'bad-paper'], ['paper', 'accent']);
-    const low = pairs.filter(([a, b]) => contrast(a, b) < 4.5);
+    pairs.push(['bad', 'paper'], ['good', 'paper'], ['bad', 'bad-paper'], ['paper', 'accent'],
+      ['paper', 'now']);
+    const low = pairs.filter(pair => contrast(...pair) < 4.5);
     check(!low.length, `${theme}: text has a contrast of 4.5 and more`,
-      low.map(([a, b]) => `${a} on ${b} ${contrast(a, b).toFixed(2)}`).join(', '));
+      low.map(pair => `${pair.join(' ')}: ${contrast(...pair).toFixed(2)}`).join(', '));
   }
   check(document.documentElement.scrollWidth <= innerWidth, 'nothing is wider than the window');
   press('m');

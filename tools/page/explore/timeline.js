@@ -221,7 +221,7 @@ const timeline = {
     const phase = bar.kind === 'wgmma' ? opAt(bar.warp, bar.first).phase
       : bar.kind === 'bulk store' ? 'store' : 'copy';
     paper.fillStyle = this.colours[phase];
-    paper.globalAlpha = bar === this.chosen ? 1 : 0.55;
+    paper.globalAlpha = 0.55; // so that the label can be read
     paper.fillRect(x, bar.y + 1, width, TRACK - 3);
     paper.globalAlpha = 1;
     if (bar === this.chosen) {
