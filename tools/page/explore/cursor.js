@@ -67,7 +67,9 @@ function play() {
   playing = playing ? 0 : setInterval(() => {
     if (cursor.step + 1 >= warpHere().steps) play(); else move({ step: cursor.step + 1 });
   }, 120);
-  document.querySelector('[data-move=play]').classList.toggle('on', playing > 0);
+  const button = document.querySelector('[data-move=play]');
+  button.classList.toggle('on', playing > 0);
+  button.setAttribute('aria-pressed', String(playing > 0));
 }
 
 // Names of warps: what they do in the block. Warps that issue copies and no products produce.

@@ -27,6 +27,9 @@ sed -E 's,href="([^":#]*)README\.md(#[^"]*)?",href="\1index.html\2",g
     sed -i 's,^<p><img src="notes/results/[a-z0-9_]*_ladder.svg".*,<div id="chart">&</div>,' \
         "$scratch/body"
 
+icon() { # icon PAGE NAME SIGN: a link that shows its name under the pointer
+    echo "<a href=\"$root$1.html\" title=\"$2\" aria-label=\"$2\">$3</a>"
+}
 {
     echo '<ul>'
     for page in index:"The ladder" notes/course:"Course" notes/glossary:"Glossary" \
@@ -38,9 +41,8 @@ sed -E 's,href="([^":#]*)README\.md(#[^"]*)?",href="\1index.html\2",g
     for stage in stages/[0-9][0-9]_*; do
         stage=${stage#stages/}
         echo "<li><a href=\"${root}notes/$stage.html\">${stage//_/ }</a>"
-        echo "<a href=\"${root}explore/$stage.html\" title=\"$stage in the explorer\">&#9678;</a>"
-        [ -z "$before" ] || echo "<a href=\"${root}compare/${before%%_*}_${stage%%_*}.html\"" \
-            "title=\"${before} and $stage\">&#8644;</a>"
+        icon "explore/$stage" "$stage in the explorer" '&#9678;'
+        [ -z "$before" ] || icon "compare/${before%%_*}_${stage%%_*}" "$before and $stage" '&#8644;'
         echo '</li>'
         before=$stage
     done

@@ -48,6 +48,24 @@ drive() {
         '#'*) echo "$line" ;;
         esac
     done <"$scratch/tap"
+    named
+    result $? "$1: what acts has a name that can be read out" "$scratch/nameless"
+}
+
+# named: in $scratch/document every link and button, and all else that takes the keyboard, has a
+# name of letters or digits: a sign alone is read out as that.
+named() {
+    perl -0777 -CSD -ne 's/<(script|style)\b.*?<\/\1>//gs;
+        while (/<(a|button)\b([^>]*)>(.*?)<\/\1>/gs) {
+            my ($attributes, $text) = ($2, $3); $text =~ s/<[^>]*>//g;
+            print "$attributes: $text\n"
+                if ($attributes =~ /aria-label="([^"]*)"/ ? $1 : $text) !~ /[A-Za-z0-9]/;
+        }
+        while (/<((?:div|section|canvas|dialog)\b[^>]*)>/g) {
+            my $tag = $1;
+            print "$tag\n" if $tag =~ /^(canvas|dialog)|tabindex/ && $tag !~ /aria-(label|hidden)/;
+        }' "$scratch/document" >"$scratch/nameless"
+    [ ! -s "$scratch/nameless" ]
 }
 
 # Tags that are closed in the order in which they were opened.

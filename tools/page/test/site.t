@@ -62,6 +62,11 @@ for page in index notes/07_swizzle explore/07_swizzle timeline/12_wgmma compare/
     fits "build/site/$page.html"
 done
 
+for page in index notes/16_persistent compare/15_16 timeline/16_persistent; do
+    document "build/site/$page.html"
+    named
+    result $? "$page: what acts has a name that can be read out" "$scratch/nameless"
+done
 document build/site/index.html find=wavefront
 [ "$(grep -o 'class="line"' "$scratch/document" | wc -l)" -ge 12 ]
 result $? "the chart has a line for each stage that was timed"
