@@ -176,7 +176,9 @@ function openRow(node) {
   if (open && open.classList.contains('machines')) return;
   const row = rows[node.dataset.row];
   node.classList.add('selected');
-  node.after(make('div', 'machines', [machineOf(from, row.left), machineOf(to, row.right)]));
+  const machines = make('div', 'machines', [machineOf(from, row.left), machineOf(to, row.right)]);
+  node.after(machines);
+  machines.scrollIntoView({ block: 'nearest' });
 }
 
 // ---- Moving -------------------------------------------------------------------------------------
@@ -184,6 +186,11 @@ function openRow(node) {
 // Where each group of changed lines begins.
 const changes = rows.map((row, i) => i).filter(i => rows[i].kind !== 'same' &&
   (i === 0 || rows[i - 1].kind === 'same'));
+
+function markRow(node) {
+  for (const other of document.querySelectorAll('.pair-row.here')) other.classList.remove('here');
+  node.classList.add('here');
+}
 
 function showRow(index) {
   let node = document.querySelector(`[data-row="${index}"]`);
@@ -194,8 +201,7 @@ function showRow(index) {
     node = document.querySelector(`[data-row="${index}"]`);
   }
   if (!node) return;
-  for (const other of document.querySelectorAll('.pair-row.here')) other.classList.remove('here');
-  node.classList.add('here');
+  markRow(node);
   byId('pair').scrollTop = node.offsetTop - byId('pair').clientHeight / 3;
 }
 
@@ -205,17 +211,39 @@ function showChange(by) {
   showRow(changes[current]);
 }
 
+// The line above or below; the first that is in view if none is marked.
+function stepRow(by) {
+  const nodes = [...document.querySelectorAll('.pair-row')];
+  const at = nodes.findIndex(node => node.classList.contains('here'));
+  const inView = nodes.findIndex(node => node.offsetTop >= byId('pair').scrollTop);
+  const node = nodes[clamp(at < 0 ? inView : at + by, 0, nodes.length - 1)];
+  markRow(node);
+  keepInView(byId('pair'), node);
+}
+
+function openMarked() {
+  const node = document.querySelector('.pair-row.here');
+  if (node) openRow(node);
+}
+
 function toggleFold() {
   folded = !folded;
   byId('fold').setAttribute('aria-pressed', String(folded));
   drawRows();
 }
 
+const KEYS = {
+  'n': () => showChange(1), 'p': () => showChange(-1), 'f': toggleFold,
+  'ArrowDown': () => stepRow(1), 'ArrowUp': () => stepRow(-1), 'Enter': openMarked,
+  '?': () => byId('keys').showModal(),
+};
+
 function pressed(event) {
-  const actions = { n: () => showChange(1), p: () => showChange(-1), f: toggleFold };
-  if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || byId('keys').open) return;
+  if (event.key === 'Enter' && event.target.matches('a, button, summary')) return;
+  if (!KEYS[event.key]) return;
   event.preventDefault();
-  actions[event.key]();
+  KEYS[event.key]();
 }
 
 function clicked(event) {
@@ -223,7 +251,10 @@ function clicked(event) {
   const row = event.target.closest('.pair-row');
   if (fold) unfold(fold);
   else if (go) showRow(rows.findIndex(r => r[go.dataset.side] === Number(go.dataset.elsewhere)));
-  else if (row) openRow(row);
+  else if (row) {
+    markRow(row);
+    openRow(row);
+  }
 }
 
 document.addEventListener('keydown', pressed);
@@ -231,6 +262,7 @@ byId('pair').addEventListener('click', clicked);
 byId('before').addEventListener('click', () => showChange(-1));
 byId('after').addEventListener('click', () => showChange(1));
 byId('fold').addEventListener('click', toggleFold);
+byId('help').addEventListener('click', () => byId('keys').showModal());
 const wanted = new URLSearchParams(location.hash.slice(1)).get('theme');
 if (wanted) setTheme(wanted);
 drawHead();

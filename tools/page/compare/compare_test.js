@@ -42,6 +42,12 @@ function selfTest() {
     Math.min(400, to.ptx.get(busiest).length), 'a click on a line opens its PTX');
   check(!to.sass || open.querySelectorAll('.machine')[1].querySelectorAll('.sass').length > 0,
     'and its SASS');
+  press('ArrowUp');
+  press('ArrowDown');
+  press('Enter');
+  check(!document.querySelector('.machines'), 'the keys choose a line, too, and close it');
+  press('Enter');
+  check(document.querySelector('.pair-row.here + .machines') !== null, 'and open it');
   check(document.documentElement.scrollWidth <= innerWidth, 'nothing is wider than the window');
   lines.push(`1..${lines.filter(l => !l.startsWith('#')).length}`);
   const out = make('pre', '', lines.join('\n'));

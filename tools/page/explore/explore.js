@@ -143,6 +143,8 @@ const KEYS = {
   '[': () => move({ lane: cursor.lane - 1 }),
   ']': () => move({ lane: cursor.lane + 1 }),
   'Escape': () => { lanesView.place = null; timeline.choose(null); move({ lane: -1 }); },
+  'b': () => timeline.chooseNext(1),
+  'B': () => timeline.chooseNext(-1),
   ' ': play,
   '+': () => timeline.zoom(0.5, timeHere()),
   '=': () => timeline.zoom(0.5, timeHere()),

@@ -77,6 +77,17 @@ function testKeys() {
   check(timeline.to - timeline.from < from, '+ zooms in');
   press('0');
   check(timeline.from === 0 && timeline.to === here().end, '0 shows the whole block');
+  press('b');
+  const starts = timeline.bars.map(bar => bar.start);
+  check(!starts.length || timeline.chosen.start === Math.min(...starts) &&
+    byId('instruction').textContent.includes('under it run'), 'b is the first in flight');
+  press('Escape');
+  const wheel = more => byId('time-cursor').dispatchEvent(
+    new WheelEvent('wheel', { deltaY: -100, cancelable: true, ...more }));
+  check(wheel() && timeline.to === here().end, 'the wheel alone scrolls');
+  check(!wheel({ ctrlKey: true }) && timeline.to - timeline.from < here().end,
+    'with Ctrl it zooms');
+  press('0');
 }
 
 const hasLines = () => here().ops.some(op => op.line);

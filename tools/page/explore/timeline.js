@@ -350,6 +350,13 @@ const timeline = {
     if (bar) move({ warp: bar.warp, step: bar.first }); else this.paint();
   },
 
+  // The next in flight by its issue, from the chosen one or else from the first.
+  chooseNext(by) {
+    const bars = this.bars.slice().sort((a, b) => a.start - b.start);
+    const at = clamp(bars.indexOf(this.chosen) + by, 0, bars.length - 1);
+    if (bars.length) this.choose(bars[at]);
+  },
+
   click(x, y) {
     const bar = this.barAt(x, y);
     if (bar) return this.choose(bar);
