@@ -96,10 +96,12 @@ function drawFault() {
 
 // ---- Where the page opens -----------------------------------------------------------------------
 
-// The load from shared memory that costs most over its ideal, else the first product, else the
-// first step that shows something.
+// The first wgmma, else the load from shared memory that costs most over its ideal, else the first
+// step that shows something.
 function tellingStep(launch) {
   const [warp] = launch.warps;
+  const product = launch.products.find(p => p.warp === 0);
+  if (product) return product.step;
   let best = null;
   for (let i = 0; i < warp.requests; i++) {
     const f = launch.footprints[warp.footprint[i]], step = warp.requestStep[i];
@@ -109,8 +111,6 @@ function tellingStep(launch) {
       (!best || over > best.over + 0.01)) best = { over, step };
   }
   if (best) return best.step;
-  const product = launch.products.find(p => p.warp === 0);
-  if (product) return product.step;
   for (const want of [op => op.phase === 'qk' && isTelling(op), isTelling])
     for (let step = 0; step < warp.steps; step++)
       if (want(launch.ops[warp.op[step]])) return step;

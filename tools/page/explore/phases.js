@@ -31,7 +31,8 @@ const KINDS = {
 const first = (table, text) => (table.find(([, pattern]) => pattern.test(text)) || [null])[0];
 
 // The phase of every line of a file, null where none is named. A comment counts until the next one
-// that names a phase, at most to the end of its function.
+// that names a phase or begins a section (// ----), at most to the end of its function: the brace,
+// whose line has the return of every warp, is in no phase.
 function phasesOfLines(source) {
   const phases = [null];
   let inside = null, pending = null;
@@ -39,12 +40,14 @@ function phasesOfLines(source) {
     const comment = /^\s*\/\//.test(line);
     const opens = line.match(/^(?:template.*|static.*?|\s+)?\b(\w+)\s*\((?!.*;\s*$)/);
     if (!/^\s/.test(line) && !comment && opens) inside = first(NAMES, opens[1]) || pending;
-    if (comment && first(COMMENTS, line)) {
+    if (/^\s*\/\/ ----/.test(line)) inside = null;
+    else if (comment && first(COMMENTS, line)) {
       if (/^\s/.test(line)) inside = first(COMMENTS, line); else pending = first(COMMENTS, line);
     }
     if (!comment && !opens) pending = /^\s/.test(line) ? pending : null;
+    if (/^\}/.test(line)) inside = pending = null;
     phases.push(inside);
-    if (/^\}/.test(line) || /^(static|template).*\}$/.test(line)) inside = pending = null;
+    if (/^(static|template).*\}$/.test(line)) inside = pending = null;
   }
   return phases;
 }
