@@ -319,8 +319,8 @@ const memory = {
       const { x, y } = this.placeOf(word), top = line % this.lines === 0;
       if (top) lastY = -99;
       if (name === last && !top) continue;
-      last = name;
       if (y - lastY < 12) continue;
+      last = name;
       lastY = y;
       paper.fillStyle = colour('ink');
       paper.fillText(name || `${+(line * LINE_BYTES / 1024).toFixed(1)} K`, x - 6, y);
