@@ -74,7 +74,7 @@ function marginOf(side, line) {
   const counts = side.lines.get(line + 1);
   const share = counts ? 100 * counts.executions / side.total : 0;
   const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
-  bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
+  if (counts) bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
   if (counts) bar.title = plural(counts.executions, 'instruction');
   const cells = [[counts && overIdeal(counts.wavefronts, counts.idealWavefronts), 'wavefronts'],
     [counts && overIdeal(counts.sectors, counts.idealSectors), 'sectors']].map(([text, what]) => {

@@ -44,7 +44,7 @@ const codeView = {
     row.dataset.line = number;
     const share = counts ? 100 * counts.executions / total : 0;
     const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
-    bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
+    if (counts) bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
     const waves = counts ? overIdeal(counts.wavefronts, counts.idealWavefronts) : '';
     const sectors = counts ? overIdeal(counts.sectors, counts.idealSectors) : '';
     row.append(bar,
