@@ -34,9 +34,15 @@ site_page = $(SITE)/$(patsubst %.md,%.html,$(patsubst %README.md,%index.md,$1))
 site_root = $(subst $() ,,$(patsubst %,../,$(wordlist 2,9,$(subst /, ,$1))))
 site_so = $(KERNEL_ROOT)/$(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))/$1/d128_fp16_full.so
 site_pair = $(firstword $(subst _, ,$1))_$(firstword $(subst _, ,$2))
-site_nav = <a href="../index.html">ladder</a> <a href="../notes/$1.html">chapter</a>$(if \
-    $(wildcard notes/results/timeline/$1.json), <a href="../timeline/$1.html">timeline</a>)$(if \
-    $2, <a href="../compare/$(call site_pair,$2,$1).html">beside $(firstword $(subst _, ,$2))</a>)
+# The links in the head of a stage's page. Arguments: the stage, the one before it, the page's kind,
+# to which it does not link.
+site_link = <a href="../$1.html">$2</a>
+site_nav = $(call site_link,index,ladder) $(call site_link,notes/$1,chapter) \
+    $(if $(filter-out explore,$3),$(call site_link,explore/$1,explorer)) \
+    $(if $(filter-out timeline,$3),$(if $(wildcard notes/results/timeline/$1.json),\
+        $(call site_link,timeline/$1,timeline))) \
+    $(if $(filter-out compare,$3),$(if $2,\
+        $(call site_link,compare/$(call site_pair,$2,$1),beside $(firstword $(subst _, ,$2)))))
 $(SITE)/explore/%: export LAB_SHOW := $(LAB_RUN) show
 $(SITE)/compare/%: export LAB_RUN := $(LAB_RUN)
 
@@ -48,13 +54,13 @@ endef
 # Arguments: a stage and the one before it.
 define site_stage
 $(SITE)/explore/$1.html: $(call site_so,$1) build/attention build/attention-sim $(LAB) $(PAGE_FILES)
-	@NAV='$(call site_nav,$1,$2)' tools/page/explore/explore.sh \
+	@NAV='$(call site_nav,$1,$2,explore)' tools/page/explore/explore.sh \
 	    build/attention $1 stages/$1/kernel.cu '$(patsubst %,stages/%/kernel.cu,$2)' $$< $$@
 SITE_PAGES += $(SITE)/explore/$1.html
 $(if $2,
 $(SITE)/compare/$(call site_pair,$2,$1).html: $(call site_so,$2) $(call site_so,$1) \
         build/attention build/attention-sim $(LAB) $(PAGE_FILES)
-	@NAV='$(call site_nav,$1)' tools/page/compare/compare.sh build/attention \
+	@NAV='$(call site_nav,$1,$2,compare)' tools/page/compare/compare.sh build/attention \
 	    $(call site_so,$2) $(call site_so,$1) $$@
 SITE_PAGES += $(SITE)/compare/$(call site_pair,$2,$1).html
 )

@@ -33,7 +33,8 @@ timeline_page = build/timeline/$1_$(VARIANT)$(if $(KERNEL),_work).html
 define site_timeline
 $(SITE)/timeline/$1.html: notes/results/timeline/$1.json stages/$1/kernel.cu $(PAGE_FILES)
 	@mkdir -p $$(@D)
-	@NAV='$(call site_nav,$1)' tools/page/timeline/page.sh $1 stages/$1/kernel.cu $$< $$@
+	@NAV='$(call site_nav,$1,$(call before,$1),timeline)' \
+	    tools/page/timeline/page.sh $1 stages/$1/kernel.cu $$< $$@
 SITE_PAGES += $(SITE)/timeline/$1.html
 endef
 ifneq ($(filter site,$(MAKECMDGOALS)),)

@@ -24,8 +24,8 @@ sed -E 's,href="([^":#]*)README\.md(#[^"]*)?",href="\1index.html\2",g
         print
     }' >"$scratch/body"
 [ "$output" != build/site/index.html ] ||
-    sed -i 's,^<p><img src="notes/results/[a-z0-9_]*_ladder.svg".*,<div id="chart">&</div>,' \
-        "$scratch/body"
+    sed -E -i '/^<p><img src="notes\/results\/[a-z0-9_]*_ladder.svg"/ {
+        s,.*results/(.*)_ladder.svg.*,<div id="chart" data-card="\1">&</div>, }' "$scratch/body"
 
 icon() { # icon PAGE NAME SIGN: a link that shows its name under the pointer
     echo "<a href=\"$root$1.html\" title=\"$2\" aria-label=\"$2\">$3</a>"

@@ -113,7 +113,7 @@ function drawChart(place, choice) {
         class: 'dot' })));
     return { name, points, line };
   });
-  const told = make('output', 'Point at a line.');
+  const told = make('output', 'TFLOP/s by sequence length. Point at a line for its numbers.');
   svg.addEventListener('pointermove', event => {
     const box = svg.getBoundingClientRect(), scale = BOX.width / box.width;
     const px = (event.clientX - box.left) * scale, py = (event.clientY - box.top) * scale;
@@ -147,6 +147,11 @@ function openChart() {
     choices.append(make('label', [`${label} `, select]));
     return [key, select];
   });
+  // First the card of the picture in whose place the chart is.
+  const fileOf = device => device.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+  const cards = selects[0][1];
+  cards.value = [...cards.options].map(option => option.value)
+    .find(device => fileOf(device) === chart.dataset.card) || cards.value;
   const draw = () => drawChart(place, Object.fromEntries(selects.map(([key, select]) =>
     [key, key === 'd' ? Number(select.value) : select.value])));
   choices.addEventListener('change', draw);
