@@ -15,12 +15,15 @@ sed -E 's,href="([^":#]*)README\.md(#[^"]*)?",href="\1index.html\2",g
     s,href="((\.\./)*)stages/([0-9a-z_]+)/kernel\.cu#L([0-9]+)",href="\1explore/\3.html#line=\4",g
     s,href="((\.\./)*)stages/([0-9a-z_]+)/kernel\.cu",href="\1explore/\3.html",g
     s,href="results/",href="results/h200.html",' "$scratch/plain" |
-    awk '{ # headings get names that links can use
-        if (match($0, /^<h[1-6]>/)) {
-            name = $0; gsub(/<[^>]*>/, "", name); name = tolower(name)
-            gsub(/&[a-z]+;/, "", name); gsub(/[^a-z0-9 _-]/, "", name); gsub(/ /, "-", name)
-            sub(/^<h[1-6]/, "& id=\"" name "\"")
-        }
+    awk -v file="$file" 'function named(name) {
+        gsub(/<[^>]*>/, "", name); name = tolower(name)
+        gsub(/&[a-z]+;/, "", name); gsub(/[^a-z0-9 _-]/, "", name); gsub(/ /, "-", name)
+        return name
+    }
+    { # headings and words of the glossary get names that links can use
+        if ($0 ~ /^<h[1-6]>/) sub(/^<h[1-6]/, "& id=\"" named($0) "\"")
+        if (file ~ /glossary/ && match($0, /^<li><strong>[^<]*/))
+            sub(/^<li/, "& id=\"word-" named(substr($0, 1, RLENGTH)) "\"")
         print
     }' >"$scratch/body"
 [ "$output" != build/site/index.html ] ||

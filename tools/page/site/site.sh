@@ -28,20 +28,33 @@ page_of() { case $1 in README.md) echo index.html ;; *README.md) echo "${1%READM
     echo 'window.SEARCH = ['
     for file in "$@"; do
         awk -v page="$(page_of "$file")" '
-            function text(s) { gsub(/\[|\]\([^)]*\)|[*`]/, "", s); gsub(/\\/, "", s)
-                gsub(/"/, "\\\"", s); gsub(/</, "\\u003c", s); return s }
+            function text(s,    link) {
+                while (match(s, /\[[^][]*\]\([^)]*\)/)) { # of a link its words
+                    link = substr(s, RSTART + 1, RLENGTH)
+                    sub(/\].*/, "", link)
+                    s = substr(s, 1, RSTART - 1) link substr(s, RSTART + RLENGTH)
+                }
+                gsub(/[*`\\]/, "", s); gsub(/"/, "\\\"", s); gsub(/</, "\\u003c", s); return s }
+            function named(s) { # as chapter.sh names it
+                s = tolower(s); gsub(/[^a-z0-9 _-]/, "", s); gsub(/ /, "-", s); return s }
+            function put_word(    word) {
+                if (item == "") return
+                word = item; sub(/\*\*.*/, "", word)
+                print "{title: \"" text(word) "\", page: \"" page "#word-" named(word) \
+                    "\", of: \"" title "\", text: \"" text(item) "\"},"
+                item = ""
+            }
             /^```/ { code = !code }
             code { next }
             /^# / { title = text(substr($0, 3)); print "{title: \"" title "\", page: \"" page \
                 "\", of: \"\"}," }
-            /^##+ / { head = $0; sub(/^#+ /, "", head); name = tolower(head)
-                gsub(/[^a-z0-9 _-]/, "", name); gsub(/ /, "-", name)
-                print "{title: \"" text(head) "\", page: \"" page "#" name \
+            /^##+ / { head = $0; sub(/^#+ /, "", head)
+                print "{title: \"" text(head) "\", page: \"" page "#" named(head) \
                     "\", of: \"" title "\"}," }
-            /^- \*\*/ && page ~ /glossary/ { word = $0; sub(/^- \*\*/, "", word)
-                rest = word; sub(/\*\*.*/, "", word); sub(/^[^*]*\*\*/, "", rest)
-                print "{title: \"" text(word) "\", page: \"" page "\", of: \"" title \
-                    "\", text: \"" text(word rest) "\"}," }' "$file"
+            item != "" && /^  / { sub(/^ +/, " "); item = item $0; next }
+            { put_word() }
+            /^- \*\*/ && page ~ /glossary/ { item = substr($0, 5) }
+            END { put_word() }' "$file"
     done
     echo '];'
     echo 'window.RESULTS = ['

@@ -75,6 +75,15 @@ perl -ne 'while (/<text x="720" y="([\d.]+)"/g) { $n++; $bad++ if $1 > 396.1 || 
 result $? "whose names are apart, and above the axis"
 grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
 result $? "the search finds a word of the glossary"
+mapfile -t words < <(sed -n 's/.*glossary.html#\(word-[^"]*\)".*/\1/p' build/site/search_index.js)
+lost=0
+for word in "${words[@]}"; do
+    grep -q "id=\"$word\"" build/site/notes/glossary.html || { echo "# $word"; lost=1; }
+done
+[ "${#words[@]}" -eq "$(grep -c '^- \*\*' notes/glossary.md)" ] && [ "$lost" -eq 0 ]
+result $? "and leads to its line: ${#words[@]} words"
+! grep -q '\](' build/site/search_index.js
+result $? "what it shows has no links as Markdown"
 # Two cards, and a second run of one of them.
 for card in a b; do
     sed "s/NVIDIA H200/Card $card/" notes/results/nvidia_h200.jsonl >"$scratch/card_$card.jsonl"
