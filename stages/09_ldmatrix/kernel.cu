@@ -250,7 +250,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp * WARP_ROWS;
 
-    Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
+    Rows rows[M_TILES]; // rows[m]: rows warp_row + m * 16 .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     for (int r = 0; r < BR; r += BC) load_tile(sQ + r * D, Q_h, t.first_row + r, p.seq_q);

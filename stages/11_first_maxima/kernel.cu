@@ -302,7 +302,7 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // of rows warp_row + m * 16 .. warp_row + m * 16 + 15 of the block, each
+    Rows rows[M_TILES]; // rows[m]: rows warp_row + m * 16 .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);

@@ -406,7 +406,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const unsigned V_to = K_to + BC * ROW_BYTES;
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
+    Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);

@@ -455,7 +455,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const uint64_t V_j = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
+    Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     int parity = 0;            // of the barriers' phases: one per tile

@@ -522,7 +522,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // of rows m * M_STEP + warp_row .. of the block, 16 each
+    Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     const int seen = visible_keys(p, min(t.first_row + group_row + M_TILES * M_STEP, p.seq_q) - 1);

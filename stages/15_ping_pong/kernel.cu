@@ -540,7 +540,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows; // of rows warp_row .. of the block, 16
+    Rows rows; // rows warp_row .. + 15 of the block
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0};
     unsigned packed_P[BC / 16][4];
     if (warpgroup == 0) give_turn(0);

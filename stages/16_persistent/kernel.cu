@@ -741,7 +741,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows = no_keys(), done; // of rows warp_row .. of the tile, 16; of the piece before
+    Rows rows = no_keys(), done; // rows warp_row .. + 15 of the tile; done: of the piece before
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
     unsigned packed_P[BC / 16][4];
     if (warpgroup == 0) give_turn(0);
