@@ -1,11 +1,11 @@
-# Speed over arithmetic intensity under the roofs; the names at the right, for from stage 04 on all
-# stages have nearly the same intensity.
+# Speed over arithmetic intensity under the roofs; the names at the right, because from stage 04 on
+# all stages have nearly the same intensity.
 set terminal svg size 1000,640 noenhanced
 set title sprintf("%s, %s", device, shape) font "Helvetica,16"
 set logscale xy
 set xrange [left:right]
 set yrange [low:high]
-set xlabel "FLOP a byte of HBM traffic"
+set xlabel "FLOP per byte of HBM traffic"
 set ylabel "TFLOP/s"
 set grid xtics ytics
 set rmargin 22

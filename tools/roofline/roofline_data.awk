@@ -3,9 +3,9 @@
 #          -f tools/roofline/roofline_data.awk RESULTS.jsonl
 #
 # Strings device and shape; numbers hbm (GB/s), left, right, low and high (the ranges), bottom_roof
-# and top_roof (TFLOP/s) and stages, how many there are. $roofs: a line a roof: TFLOP/s, the side of
-# its label (1 above, -1 below), its name. $points: a line a stage: its place, FLOP a byte, TFLOP/s,
-# the height of its label, its name.
+# and top_roof (TFLOP/s) and stages, how many there are. $roofs: one line per roof: TFLOP/s, the
+# side of its label (1 above, -1 below), its name. $points: one line per stage: its place, FLOP per
+# byte, TFLOP/s, the height of its label, its name.
 
 function log10(x) { return log(x) / log(10) }
 

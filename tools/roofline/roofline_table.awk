@@ -15,8 +15,8 @@ END {
     print "TFLOP/s: medians, stages timed in turn, the L2 flushed before each launch. Bytes: " \
         "counted by Nsight\nCompute in one launch from cold caches. % of HBM: the bytes over the " \
         "time, of the HBM roof.\n"
-    print "| stage | TFLOP/s | HBM read MB | written MB | FLOP a byte | GB/s | % of HBM " \
-        "| L2 MB | FLOP a byte |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    print "| stage | TFLOP/s | HBM read MB | written MB | FLOP per byte | GB/s | % of HBM " \
+        "| L2 MB | FLOP per byte |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
     for (i = 1; i <= points; i++) {
         one = counted[i]
         printf "| %s | %.4g | %.4g | %.4g | %.4g | %.4g | %.1f | %.4g | %.4g |\n", one, speed[one],
