@@ -3,7 +3,9 @@
 #include "decode/decode.h"
 #include "machine/lanes.h"
 
-enum { REGISTERS = 65536 }; /* of a multiprocessor, 32 bits each */
+/* A multiprocessor has four quarters, each with its own registers: 512 per lane, of 32 bits. A
+ * thread gets them in eights. */
+enum { QUARTERS = 4, QUARTER_WARPS = 16, QUARTER_REGISTERS = 512, EIGHT = 8 };
 
 void run_nothing(Warp *warp, const Op *op) {
     (void)warp;
@@ -31,9 +33,23 @@ static void run_fence(Warp *warp, const Op *op) {
         race_fence(warp->block->race, (unsigned)warp->index, warp->mask, op->order);
 }
 
-/* setmaxnreg (PTX ISA 9.7.19.5). How many registers a thread was launched with is ptxas's business;
- * but those of all who asked must be there at the same time. */
+/* Registers per thread at launch: as many as let the blocks that the kernel promises fit a
+ * multiprocessor. 0: not known, as after a promise of more warps than there may be; then ptxas
+ * ignores setmaxnreg. */
+static uint32_t registers_at_launch(const PtxFunction *f) {
+    const uint32_t warps = ((uint32_t)f->max_threads + LANES - 1) / LANES * (uint32_t)f->min_blocks;
+    const uint32_t in_quarter = (warps + QUARTERS - 1) / QUARTERS;
+    const bool promised = in_quarter > 0 && in_quarter <= QUARTER_WARPS;
+    const uint32_t most = promised ? QUARTER_REGISTERS / in_quarter / EIGHT * EIGHT : 0;
+    const uint32_t given = ((uint32_t)f->max_registers + EIGHT - 1) / EIGHT * EIGHT;
+    return !given || (most && most < given) ? most : given;
+}
+
+/* setmaxnreg (PTX ISA 9.7.19.5). A block keeps the registers that it was launched with, and those
+ * of all who asked must be there at the same time. */
 static void run_setmaxnreg(Warp *warp, const Op *op) {
+    const uint32_t each = registers_at_launch(warp->block->kernel->function);
+    const uint32_t all = each * (uint32_t)warp->block->warps * LANES;
     uint32_t sum = 0;
     if (warp->mask != ALL_LANES)
         fault(warp, -1, "setmaxnreg needs all lanes of the warpgroup; lanes 0x%08x execute it",
@@ -41,11 +57,11 @@ static void run_setmaxnreg(Warp *warp, const Op *op) {
     warp->granted = (uint32_t)op->number;
     warp->grant = op;
     for (int i = 0; i < warp->block->warps; i++) sum += warp->block->warp[i].granted * LANES;
-    if (sum > REGISTERS)
+    if (each && sum > all)
         fault(warp, -1,
-              "setmaxnreg: the warps of this block ask for %u registers, and a multiprocessor has "
-              "%d: on a GPU this waits for ever",
-              sum, REGISTERS);
+              "setmaxnreg: the warps of this block ask for %u registers, and it is launched with "
+              "%u, %u per thread: on a GPU this waits for ever",
+              sum, all, each);
 }
 
 /* createpolicy: a cache hint, which is not looked at */

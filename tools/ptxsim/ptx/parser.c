@@ -661,6 +661,8 @@ static void performance_directives(Parser *p) {
         }
         if (text_is(name, "maxntid") || text_is(name, "reqntid"))
             p->function.max_threads = product <= MAX_BLOCK_THREADS ? (int)product : 0;
+        if (text_is(name, "minnctapersm")) p->function.min_blocks = (int)product;
+        if (text_is(name, "maxnreg")) p->function.max_registers = (int)product;
         if (text_is(name, "reqnctapercluster")) p->function.clustered = product > 1;
     }
 }

@@ -7,13 +7,14 @@
 
 /* Thread 37, lane 5 of warp 1, is `g`; `h` are the threads of all warps but the first. room is at
  * 0x400, bar at 0xc00. p is device memory, which begins with a tensor map of two dimensions. */
-#define HEAD                                                                                  \
-    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, x; .reg .b32 t, a, w, " \
-             "v<4>; .reg .pred g, h, l; .reg .f32 f<4>; .shared .align 128 .b8 room[2048]; "  \
-             ".shared .align 8 .b64 bar;\nld.param.u64 p, [data]; mov.u32 t, %tid.x; "        \
-             "mov.u32 w, room; mov.u32 w, bar; setp.eq.u32 g, t, 37; setp.ge.u32 h, t, 32; "  \
-             "mov.u32 a, 0; mov.u64 x, 0; mov.u32 v0, 0; mov.u32 v1, 0; mov.u32 v2, 0; "      \
-             "mov.u32 v3, 0; mov.f32 f0, 0f00000000; mov.f32 f1, f0; mov.f32 f2, f0; "        \
+#define HEAD                                                                                \
+    PTX_HEAD ".visible .entry k(.param .u64 data) .maxnreg 128\n{\n.reg .b64 p, q, x; "     \
+             ".reg .b32 t, a, w, v<4>; .reg .pred g, h, l; .reg .f32 f<4>; "                \
+             ".shared .align 128 .b8 room[2048]; .shared .align 8 .b64 bar;\n"              \
+             "ld.param.u64 p, [data]; mov.u32 t, %tid.x; mov.u32 w, room; mov.u32 w, bar; " \
+             "setp.eq.u32 g, t, 37; setp.ge.u32 h, t, 32; "                                 \
+             "mov.u32 a, 0; mov.u64 x, 0; mov.u32 v0, 0; mov.u32 v1, 0; mov.u32 v2, 0; "    \
+             "mov.u32 v3, 0; mov.f32 f0, 0f00000000; mov.f32 f1, f0; mov.f32 f2, f0; "      \
              "mov.f32 f3, f0;\n"
 
 #define LANE5 "warp 1, lane 5: thread (37, 0, 0)\n"
@@ -202,8 +203,8 @@ static const Misuse lanes[] = {
     {64, "@g setmaxnreg.inc.sync.aligned.u32 40", WARP1,
      "setmaxnreg needs all lanes of the warpgroup" EXECUTE},
     {512, "setmaxnreg.inc.sync.aligned.u32 136", "warp 15\n",
-     "setmaxnreg: the warps of this block ask for 69632 registers, and a multiprocessor has 65536: "
-     "on a GPU this waits for ever\n"},
+     "setmaxnreg: the warps of this block ask for 69632 registers, and it is launched with "
+     "65536, 128 per thread: on a GPU this waits for ever\n"},
     {64, "@g ldmatrix.sync.aligned.m8n8.x1.shared.b16 {a}, [room]", WARP1,
      "ldmatrix needs all 32 lanes" EXECUTE},
     {64, "@g stmatrix.sync.aligned.m8n8.x1.shared.b16 [room], {a}", WARP1,

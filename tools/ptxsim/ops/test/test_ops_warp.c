@@ -431,25 +431,54 @@ static void test_hints(void) {
 
 /* ---- Launches ------------------------------------------------------------------------------- */
 
-/* Two blocks of twelve warps, of which four give registers away. */
+/* Two blocks of twelve warps, of which four give registers away. All share what the block was
+ * launched with, and that follows from what the kernel promises: numbers of ptxas -v. */
 static void test_registers(void) {
     static const struct {
+        const char *promise;
         int kept, taken;
         bool right;
-    } shares[] = {{24, 240, true}, {32, 240, true}, {40, 240, false}, {24, 248, false}};
+    } shares[] = {
+        {".maxntid 384, 1, 1 .minnctapersm 1", 24, 240, true}, /* 168 per thread, 64,512 */
+        {".maxntid 384, 1, 1 .minnctapersm 1", 32, 240, false},
+        {".maxntid 384, 1, 1 .minnctapersm 1", 24, 248, false},
+        {".reqntid 384 .minnctapersm 1", 32, 240, false},
+        {".maxntid 512 .minnctapersm 1", 24, 176, true}, /* 128, 49,152 */
+        {".maxntid 512 .minnctapersm 1", 24, 184, false},
+        {".maxntid 390 .minnctapersm 1", 24, 176, true}, /* the same: 13 warps, 4 in a quarter */
+        {".maxntid 390 .minnctapersm 1", 24, 184, false},
+        {".maxntid 384 .minnctapersm 2", 24, 104, true}, /* 80, 30,720 */
+        {".maxntid 384 .minnctapersm 2", 24, 112, false},
+        {".minnctapersm 2 .maxntid 384", 24, 112, false},
+        {".maxntid 384 .minnctapersm 5", 24, 32, true}, /* 32, 12,288 */
+        {".maxntid 384 .minnctapersm 5", 24, 40, false},
+        {".maxnreg 80", 24, 104, true}, /* 80, 30,720 */
+        {".maxnreg 80", 24, 112, false},
+        {".maxnreg 81", 24, 120, true}, /* 88, 33,792 */
+        {".maxnreg 81", 24, 128, false},
+        {".maxntid 384 .minnctapersm 1 .maxnreg 80", 24, 104, true},
+        {".maxntid 384 .minnctapersm 1 .maxnreg 80", 24, 112, false},
+        {".maxntid 384 .minnctapersm 2 .maxnreg 200", 24, 104, true},
+        {".maxntid 384 .minnctapersm 2 .maxnreg 200", 24, 112, false},
+        /* not known */
+        {"", 40, 240, true},
+        {".maxntid 384", 40, 240, true},
+        {".minnctapersm 2", 40, 240, true},
+        {".maxntid 384 .minnctapersm 6", 40, 240, true}, /* 72 warps */
+    };
     const LaunchShape shape = {{2, 1, 1}, {384, 1, 1}, 0, false};
     void *memory = memory_allocate(256);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         char text[1000];
         snprintf(text, sizeof text,
-                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t; .reg .pred g;\n"
-                          "mov.u32 t, %%tid.x; setp.ge.u32 g, t, 256; @g bra DOWN;\n"
+                 PTX_HEAD ".visible .entry k(.param .u64 data)\n%s\n{\n.reg .b32 t; .reg .pred "
+                          "g;\nmov.u32 t, %%tid.x; setp.ge.u32 g, t, 256; @g bra DOWN;\n"
                           "setmaxnreg.inc.sync.aligned.u32 %d; ret;\n"
                           "DOWN: setmaxnreg.dec.sync.aligned.u32 %d; ret;\n}\n",
-                 shares[i].taken, shares[i].kept);
+                 shares[i].promise, shares[i].taken, shares[i].kept);
         ok((run_ptx_shape(text, &shape, memory).status == LAUNCH_OK) == shares[i].right,
-           "256 times %d and 128 times %d registers %s", shares[i].taken, shares[i].kept,
-           shares[i].right ? "are there" : "are more than there are");
+           "256 times %d and 128 times %d registers %s %s", shares[i].taken, shares[i].kept,
+           shares[i].right ? "are there" : "are more than there are", shares[i].promise);
     }
     memory_release(memory);
 }

@@ -73,9 +73,11 @@ static void put_instruction(const Instruction *in, int number, FILE *out) {
 }
 
 static void put_function(const PtxFunction *f, FILE *out) {
-    fprintf(out, "%s %.*s%s, at most %d threads, registers of",
-            f->is_kernel ? "kernel" : "function", f->name.length, f->name.at,
-            f->has_body ? "" : " without a body", f->max_threads);
+    fprintf(out, "%s %.*s%s, at most %d threads", f->is_kernel ? "kernel" : "function",
+            f->name.length, f->name.at, f->has_body ? "" : " without a body", f->max_threads);
+    if (f->min_blocks) fprintf(out, ", at least %d blocks", f->min_blocks);
+    if (f->max_registers) fprintf(out, ", at most %d registers", f->max_registers);
+    fprintf(out, ", registers of");
     for (int i = 0; i < f->regs; i++) fprintf(out, " %d", f->reg[i]);
     fputc('\n', out);
     for (int i = 0; i < f->results; i++) put_variable("  result", f->result[i], out);
