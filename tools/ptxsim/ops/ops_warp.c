@@ -107,6 +107,11 @@ static bool butterfly(const u32 a[LANES], const u32 b[LANES], const u32 c[LANES]
     return true;
 }
 
+/* What comes from a lane that takes no part. PTX and CUDA call it undefined, and programs read it
+ * and use it no further: the upper half of 16 lanes that sum by shfl.down. This is NaN, as fp32 and
+ * fp64 and as two of fp16 or bf16, so a result that uses it shows. */
+enum { UNDEFINED = 0x7fff7fff };
+
 /* operands: d, p or -1, a, b, c, member mask */
 static void shuffle(Warp *warp, const Op *op) {
     const u32 *a = REG(u32, 2);
@@ -121,12 +126,9 @@ static void shuffle(Warp *warp, const Op *op) {
     const uint32_t inside = source_lanes((Shuffle)op->mode, REG(u32, 3), REG(u32, 4), source);
     if (warp->mask != ALL_LANES)
         EACH_ACTIVE(missing |= (uint32_t) !(warp->mask >> source[l] & 1) << l);
-    if (missing) {
-        const unsigned l = first_lane(missing);
-        fault(warp, (int)l, "shfl.sync reads lane %u, which does not take part", source[l]);
-    }
     UNROLL
     for (unsigned l = 0; l < LANES; l++) result[l] = a[source[l]];
+    for (; missing; missing &= missing - 1) result[first_lane(missing)] = UNDEFINED;
     if (warp->block->record) observe_shuffle(warp->block->record, warp, source);
     EACH(u32, result[l]);
     if (op->r[1] >= 0) set_predicate(warp, op->r[1], inside);

@@ -1,7 +1,7 @@
 /* shfl: every mode by segments of every width, operands that differ from lane to lane, and
  * exchanges of lanes, of which the simulator has a shorter way. Catches: a value taken from the
  * wrong lane, a segment that ends elsewhere, a lane that is taken for one that does as the others
- * do, a result that is shuffled once more. */
+ * do, a result that is shuffled once more, a value from a lane that takes no part. */
 #include "test/threads.h"
 
 typedef struct Shuffle {
@@ -131,7 +131,47 @@ static void test_in_place(void) {
         }
 }
 
+/* 16 lanes take part, and the upper 8 of them read beyond: PTX ISA, shfl, calls that undefined. The
+ * other 16 do nothing, have ended or are a group of their own. */
+enum { NAN_OF_ALL_TYPES = 0x7fff7fff };
+
+static uint32_t of_sixteen(const void *what, uint32_t lane) {
+    const bool groups = *(const bool *)what;
+    if (lane < 8 || (groups && lane >= 16 && lane < 24)) return input(lane + 8);
+    if (lane < 16) return NAN_OF_ALL_TYPES;
+    return groups ? input(lane) : 0; /* the last 8 reach beyond the warp: their own */
+}
+
+/* A value that is NaN as fp32 makes the sum of lane 0 wrong, if it is used. */
+static uint32_t of_sum(const void *what, uint32_t lane) { return lane == 0 && *(const bool *)what; }
+
+static void test_taking_no_part(void) {
+    static const bool no = false, yes = true;
+    check("setp.lt.u32 h, t, 16; @h shfl.sync.down.b32 d, a, 8, 31, 0xffff", 32, false, of_sixteen,
+          &no);
+    check("setp.ge.u32 h, t, 16; @h exit; shfl.sync.down.b32 d, a, 8, 31, -1", 32, false,
+          of_sixteen, &no);
+    check("setp.lt.u32 h, t, 16; selp.b32 w, 0xffff, 0xffff0000, h; "
+          "shfl.sync.down.b32 d, a, 8, 31, w",
+          32, false, of_sixteen, &yes);
+    check("setp.ge.u32 h, t, 16; @h exit; shfl.sync.down.b32 d|g, a, 8, 31, 0xffff; "
+          "selp.b32 d, 0, 1, g", /* the predicate is about the segment */
+          32, false, of_sum, &no);
+    for (int first = 8; first <= 16; first += 8) {
+        char text[600] = "setp.ge.u32 h, t, 16; @h exit; .reg .f32 x, y; cvt.rn.f32.u32 x, t; ";
+        for (int step = first; step > 0; step /= 2)
+            sprintf(text + strlen(text),
+                    "mov.b32 w, x; shfl.sync.down.b32 w, w, %d, 31, 0xffff; mov.b32 y, w; "
+                    "add.f32 x, x, y; ",
+                    step);
+        strcat(text, "setp.eq.u32 g, t, 0; setp.neu.and.f32 g, x, 0f42F00000, g; " /* 120 */
+                     "selp.b32 d, 1, 0, g");
+        check(text, 32, false, of_sum, first == 8 ? &no : &yes);
+    }
+}
+
 int main(void) {
+    test_taking_no_part();
     test_shuffles();
     test_mixed_shuffles();
     test_exchanges();
