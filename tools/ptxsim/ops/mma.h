@@ -54,6 +54,9 @@ typedef struct WgmmaDescriptor {
     unsigned swizzle;        /* a Swizzle of tensormap.h */
 } WgmmaDescriptor;
 
+/* The bits that these have; the others must be 0. */
+#define WGMMA_DESCRIPTOR_FIELDS 0xc00e3fff3fff3fffull
+
 WgmmaDescriptor wgmma_descriptor(uint64_t bits);
 
 /* One operand tile in shared memory: `rows` of the operand (M of A, N of B; a multiple of 8) by 16

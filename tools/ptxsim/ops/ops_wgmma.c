@@ -42,11 +42,22 @@ static uint64_t tile_fact(const WgmmaTile *tile) {
            d->address / 16;
 }
 
+/* An address that is not shifted or not masked ends in bits that no field has. */
+static void check_fields(Warp *warp, uint64_t descriptor, const char *what) {
+    const uint64_t others = descriptor & ~WGMMA_DESCRIPTOR_FIELDS;
+    if (others)
+        fault(
+            warp, -1,
+            "the matrix descriptor 0x%llx of %s has 0x%llx in bits that no field has and that must "
+            "be 0",
+            (unsigned long long)descriptor, what, (unsigned long long)others);
+    if (wgmma_descriptor(descriptor).base_offset)
+        fault(warp, -1, "matrix descriptors with a base offset are not supported");
+}
+
 /* All of the tile is inside shared memory and written. */
 static void check_tile(Warp *warp, const WgmmaTile *tile, const char *what) {
     uint32_t address[WGMMA_MAX_CHUNKS];
-    if (tile->descriptor.base_offset)
-        fault(warp, -1, "matrix descriptors with a base offset are not supported");
     if (memo_knows(warp->block->readable, tile_fact(tile))) return;
     const unsigned chunks = wgmma_chunks(tile, address);
     if (shared_readable(warp->block, address, chunks, CHUNK_BYTES)) {
@@ -149,11 +160,13 @@ static void run_wgmma(Warp *warp, const Op *op) {
     if (registers) {
         for (int i = 0; i < 4; i++) memcpy(w->a[i], REG(u32, a + i), sizeof w->a[i]);
     } else {
+        check_fields(warp, w->a_descriptor, "A");
         WgmmaTile tile = a_tile(warp, op, w->a_descriptor);
         check_tile(warp, &tile, "wgmma operand A");
         tile.first = 0, tile.rows = ROWS_A_GROUP;
         check_races(warp, op, &tile);
     }
+    check_fields(warp, w->b_descriptor, "B");
     const WgmmaTile tile = b_tile(op, w->b_descriptor), rows = a_tile(warp, op, w->a_descriptor);
     Record *record = warp->block->record;
     if (record) observe_wgmma(record, warp, w, registers ? NULL : &rows, &tile);

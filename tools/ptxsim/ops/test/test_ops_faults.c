@@ -236,6 +236,9 @@ static const Misuse lanes[] = {
 
 #define FENCED "wgmma.fence.sync.aligned; " WGMMA
 
+#define NO_FIELD(descriptor, operand, bits)                             \
+    "the matrix descriptor 0x" descriptor " of " operand " has 0x" bits \
+    " in bits that no field has and that must be 0\n"
 #define DIFFERENT_DESCRIPTORS "the lanes of a warp have different matrix descriptors\n"
 
 static const Misuse products[] = {
@@ -243,6 +246,26 @@ static const Misuse products[] = {
      "wgmma without any wgmma.fence before it: its registers may be unready\n"},
     {128, FENCED "0x0002000000000040, x, 1, 1, 1, 0, 0", WARP0,
      "matrix descriptors with a base offset are not supported\n"},
+    {128, FENCED "0x0000000000004040, x, 1, 1, 1, 0, 0", WARP0, NO_FIELD("4040", "A", "4000")},
+    {128, FENCED "0x0000000000008040, x, 1, 1, 1, 0, 0", WARP0, NO_FIELD("8040", "A", "8000")},
+    {128, FENCED "0x0000000040000040, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("40000040", "A", "40000000")},
+    {128, FENCED "0x0000000080000040, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("80000040", "A", "80000000")},
+    {128, FENCED "0x0000400000000040, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("400000000040", "A", "400000000000")},
+    {128, FENCED "0x0001000000000040, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("1000000000040", "A", "1000000000000")},
+    {128, FENCED "0x0010000000000040, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("10000000000040", "A", "10000000000000")},
+    {128, FENCED "0x2000000000000040, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("2000000000000040", "A", "2000000000000000")},
+    {128, FENCED "0xffffffffffffffff, x, 1, 1, 1, 0, 0", WARP0,
+     NO_FIELD("ffffffffffffffff", "A", "3ff1c000c000c000")},
+    {128, FENCED "{v0, v1, v2, v3}, 0x4000000000004040, 1, 1, 1, 0", WARP0,
+     NO_FIELD("4000000000004040", "B", "4000")},
+    {128, FENCED "{v0, v1, v2, v3}, 0xc0003fff3fff3fff, 1, 1, 1, 0", WARP0,
+     "wgmma operand B outside shared memory: "},
     {128, "cvt.u64.u32 x, t; " FENCED "0x0000000000000040, x, 1, 1, 1, 0, 0", WARP0,
      DIFFERENT_DESCRIPTORS},
     {128, "setp.lt.u32 l, t, 3; " FENCED "x, x, l, 1, 1, 0, 0", WARP0,
