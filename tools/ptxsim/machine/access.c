@@ -406,13 +406,17 @@ static void global_lanes(Warp *warp, const Op *op, const uint64_t address[LANES]
 }
 
 /* ld.param and ld.const: no requests, no sectors */
-static void constant_lanes(Warp *warp, const uint64_t address[LANES], uint32_t mask, unsigned bytes,
-                           Access *access) {
+static void constant_lanes(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+                           unsigned bytes, Access *access) {
     const unsigned first = first_lane(mask);
     for (unsigned l = 0; l < LANES; l++) {
         const unsigned lane = mask >> l & 1 ? l : first;
         const uint64_t at = address[lane];
         if (!find_range(warp, at, bytes)) fault_global(warp, (int)lane, at, bytes, ACCESS_LOAD);
+        if (at & (bytes - 1))
+            fault(warp, (int)lane, "misaligned load of a %s: %u bytes at 0x%llx",
+                  op->space == SPACE_PARAM ? "parameter" : "constant", bytes,
+                  (unsigned long long)at);
         access->at[l] = (uint8_t *)(uintptr_t)at;
     }
 }
@@ -525,7 +529,7 @@ static void access_anew(Warp *warp, const Op *op, int r, uint32_t mask, unsigned
     case SPACE_PARAM:
     case SPACE_CONST:
         lane_addresses(warp, op, r, address);
-        constant_lanes(warp, address, mask, bytes, access);
+        constant_lanes(warp, op, address, mask, bytes, access);
         return;
     default:
         lane_addresses(warp, op, r, address);

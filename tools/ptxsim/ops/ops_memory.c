@@ -222,6 +222,12 @@ static bool is_inside(const Operand *operand, unsigned bytes) {
     return offset <= size && bytes <= size - offset;
 }
 
+/* Whether `bytes`, a power of two, at the operand's offset of a variable that has its place are
+ * aligned. */
+static bool is_aligned(const Operand *operand, unsigned bytes) {
+    return ((operand->variable->address + (uint64_t)operand->offset) & (bytes - 1)) == 0;
+}
+
 /* A parameter variable is a kernel's, or local memory that a call passes. */
 static Space parameter_space(const Operand *address, Space space) {
     const bool named = address->kind == OPERAND_VARIABLE;
@@ -258,6 +264,9 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE &&
         !is_inside(address, op->bytes * op->elements))
         return refuse(d, "it is beyond its parameter");
+    if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE &&
+        !is_aligned(address, op->bytes * op->elements))
+        return refuse(d, "it is not aligned to its size");
     if (op->space == SPACE_PARAM && address->kind == OPERAND_VARIABLE)
         return is_load && op->bytes <= 8 && done(d, load_parameter, CLASS_PARAM_LOAD);
     return choose_handler(d, is_load, class_of((Space)op->space, is_load));

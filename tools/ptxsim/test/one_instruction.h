@@ -12,7 +12,7 @@ static bool decodes(const char *instruction, char *error, size_t size) {
     snprintf(text, sizeof text,
              PTX_HEAD
              ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
-             ".visible .entry k(.param .u64 data, .param .align 8 .b8 block[16])\n{\n"
+             ".visible .entry k(.param .u64 data, .param .align 16 .b8 block[16])\n{\n"
              ".reg .b64 p, q, w; .reg .b32 a, b, c, d, e, f, z<4>; .reg .b16 h, i; "
              ".reg .pred g, l; .reg .b128 x; .shared .align 16 .b8 room[4096];\n"
              "ld.param.u64 p, [data]; mov.u64 q, p; mov.u64 w, p; mov.u32 a, 0; mov.u32 b, 0;\n"

@@ -1,7 +1,8 @@
 /* ld.param of a kernel's parameters, by name and by address, in every type and width of register.
  * Catches: bytes of another place, a sign that is extended or is not, an element of a vector out of
- * order. */
+ * order, a load of parameters or constants that is not aligned. */
 #include "test/run_ptx.h"
+#include "test/stub.h"
 #include "test/tap.h"
 
 enum { BYTES = 32 };
@@ -11,10 +12,11 @@ static uint8_t block[BYTES];
 static LaunchStatus run(const char *code, uint64_t out[4]) {
     char text[1500], error[512] = "";
     snprintf(text, sizeof text,
-             PTX_HEAD ".visible .entry k(.param .u64 data, .param .align 8 .b8 block[%d])\n{\n"
+             PTX_HEAD ".const .align 16 .b8 table[%d];\n"
+                      ".visible .entry k(.param .u64 data, .param .align 16 .b8 block[%d])\n{\n"
                       ".reg .b64 p, q; .reg .b16 h<4>; .reg .b32 w<4>; .reg .b64 d<4>;\n"
                       "ld.param.u64 p, [data];\n%s;\nret;\n}\n",
-             BYTES, code);
+             BYTES, BYTES, code);
     void *memory = memory_allocate(4 * sizeof *out);
     void *arguments[] = {&memory, block};
     const LaunchShape shape = {{1, 1, 1}, {1, 1, 1}, 0, false};
@@ -61,6 +63,48 @@ static void try_load(const char *type, int count, int at, char name, int width, 
     ok(status == LAUNCH_OK && !wrong, "%s", code);
 }
 
+/* Loads of `bytes` at every place of the parameter or the table: right if they are aligned; if not,
+ * `words` are said of those that the kernel computes, and the others are not even decoded. */
+static void try_places(const char *before, const char *load, const char *result, int bytes,
+                       const char *words) {
+    for (int at = 0; at + bytes <= BYTES; at++) {
+        char code[200];
+        uint64_t out[4];
+        const bool aligned = at % bytes == 0;
+        snprintf(code, sizeof code, "%s %s, [%s+%d]", load, result, before, at);
+        const Capture capture = begin_capture(STDERR_FILENO);
+        const LaunchStatus status = run(code, out);
+        char *said = end_capture(&capture);
+        ok(status == (aligned ? LAUNCH_OK : LAUNCH_FAULT) && (aligned || strstr(said, words)),
+           "%s: %s", code, aligned ? "aligned" : "not aligned");
+        free(said);
+    }
+}
+
+static void test_alignment(void) {
+    static const struct {
+        const char *type, *result;
+        int bytes;
+    } loads[] = {{".u16", "h0", 2},
+                 {".u32", "w0", 4},
+                 {".u64", "d0", 8},
+                 {".v2.u32", "{w0, w1}", 8},
+                 {".v4.u32", "{w0, w1, w2, w3}", 16},
+                 {".v2.u64", "{d0, d1}", 16}};
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        char load[80];
+        snprintf(load, sizeof load, "ld.param%s", loads[i].type);
+        try_places("block", load, loads[i].result, loads[i].bytes, "");
+        snprintf(load, sizeof load, "mov.u64 q, block; ld.param%s", loads[i].type);
+        try_places("q", load, loads[i].result, loads[i].bytes, "misaligned load of a parameter: ");
+        snprintf(load, sizeof load, "mov.u64 q, table; ld.const%s", loads[i].type);
+        try_places("q", load, loads[i].result, loads[i].bytes, "misaligned load of a constant: ");
+        snprintf(load, sizeof load, "ld.const%s", loads[i].type);
+        try_places("table", load, loads[i].result, loads[i].bytes,
+                   "misaligned load of a constant: ");
+    }
+}
+
 int main(void) {
     static const char *const types[] = {"b8",  "u8",  "s8",  "b16", "u16", "s16",
                                         "b32", "u32", "s32", "b64", "u64", "s64"};
@@ -78,5 +122,6 @@ int main(void) {
             }
         }
     }
+    test_alignment();
     return done_testing();
 }

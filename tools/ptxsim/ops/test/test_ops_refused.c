@@ -411,6 +411,14 @@ static void test_reasons(void) {
         ok(!decodes(beyond[i], error, sizeof error) && strstr(error, "it is beyond its parameter"),
            "beyond its parameter: %s", beyond[i]);
     }
+    static const char *const unaligned[] = {
+        "ld.param.u16 h, [block+1]", "ld.param.b32 a, [block+10]",
+        "ld.param.v2.b32 {a, b}, [block+4]", "ld.param.u64 p, [block+4]"};
+    for (size_t i = 0; i < sizeof unaligned / sizeof *unaligned; i++) {
+        char error[600];
+        ok(!decodes(unaligned[i], error, sizeof error) && strstr(error, "it is not aligned"),
+           "not aligned: %s", unaligned[i]);
+    }
 }
 
 int main(void) {
