@@ -7,6 +7,8 @@
 #include "machine/mbarrier_word.h"
 #include "machine/observe.h"
 
+enum { CHUNK_BYTES = 16 }; /* which a swizzle moves */
+
 /* ---- Checks at the issue --------------------------------------------------------------------- */
 
 static uint64_t sectors_of(uint64_t address, uint64_t bytes) {
@@ -112,8 +114,12 @@ static void require_source_written(Warp *warp, const Bulk *bulk) {
     TensorRows rows = tensor_rows(&bulk->map, bulk->start);
     for (TensorRow row; tensor_rows_next(&rows, &row);) {
         const uint32_t begin = bulk->shared + row.box_offset + row.first * size;
-        for (uint32_t at = begin; at < begin + row.count * size; at += size)
-            shared_require_written(warp, lane, swizzle_address(at, bulk->map.swizzle), size);
+        const uint32_t end = begin + row.count * size;
+        for (uint32_t at = begin, next; at < end; at = next) {
+            next = at / CHUNK_BYTES * CHUNK_BYTES + CHUNK_BYTES;
+            if (next > end) next = end;
+            shared_require_written(warp, lane, swizzle_address(at, bulk->map.swizzle), next - at);
+        }
     }
 }
 

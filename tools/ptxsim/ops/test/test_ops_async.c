@@ -428,46 +428,57 @@ static void test_tensor_load(int rank, const char *order, const char *hint) {
     memory_release(test);
 }
 
-/* A box of 4 rows of 32 words at row 6 of a tensor of 8 rows of 28 words: of shared memory only
- * what goes into the tensor is written, or one word less, which is a fault. */
-static void test_clipped_store(const char *order) {
-    static const uint64_t size[] = {28, 8}, stride[] = {128};
+/* A box of 4 rows of 32 words at row 6 and column -`first` of a tensor of 8 rows of `width` words:
+ * of shared memory only what goes into the tensor is written, without word `lacking`, which is a
+ * fault; -1: all of it. */
+static void try_clipped_store(const char *order, uint64_t width, uint32_t first, int lacking) {
+    const uint64_t size[] = {width, 8};
+    static const uint64_t stride[] = {128};
     static const uint32_t box[] = {32, 4};
-    for (int words = 27; words <= 28; words++) {
-        TensorTest *test = memory_allocate(sizeof *test);
-        const TensorMapRequest request = {.element_type = 2,
-                                          .rank = 2,
-                                          .base = test->tensor,
-                                          .sizes = size,
-                                          .strides = stride,
-                                          .box = box,
-                                          .steps = steps,
-                                          .swizzle = SWIZZLE_128B};
-        char text[3000];
-        int wrong = 0;
-        const char *problem = tensormap_encode(test->map, &request);
-        memset(test->tensor, 0, sizeof test->tensor);
-        /* thread t has word t % 32 of row t / 32; in row 1 the chunks of two are exchanged */
-        snprintf(text, sizeof text,
-                 "%sand.b32 w, t, 31; shr.u32 v1, t, 5; mov.u32 d, 28; setp.lt.u32 g, t, 32; "
-                 "@g mov.u32 d, %d; setp.lt.u32 h, w, d; shl.b32 w, t, 2; shl.b32 v1, v1, 4; "
-                 "xor.b32 w, w, v1; add.u32 w, w, s; add.u32 v0, t, 1; @h st.shared.u32 [w], v0; "
-                 "fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 g, t, 0; @g bra END; "
-                 "mov.u32 v0, 6; mov.u32 v1, 0;\n"
-                 "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [p, {v1, v0}], [s]; "
-                 "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
-                 HEAD, words);
-        const PtxRun run = run_tensor(text, test);
-        for (uint32_t i = 0; i < 8 * 32; i++) {
-            const bool inside = i / 32 >= 6 && i % 32 < 28;
-            wrong += test->tensor[i] != (inside ? i - 6 * 32 + 1 : 0);
-        }
-        const bool whole = words == 28;
-        ok(!problem && run.status == (whole ? LAUNCH_OK : LAUNCH_FAULT) && (!whole || !wrong),
-           "%s: a store of a box whose rest is not written, %d words of a row (%d wrong) %s", order,
-           words, wrong, run.error);
-        memory_release(test);
+    TensorTest *test = memory_allocate(sizeof *test);
+    const TensorMapRequest request = {.element_type = 2,
+                                      .rank = 2,
+                                      .base = test->tensor,
+                                      .sizes = size,
+                                      .strides = stride,
+                                      .box = box,
+                                      .steps = steps,
+                                      .swizzle = SWIZZLE_128B};
+    char text[3000];
+    int wrong = 0;
+    const char *problem = tensormap_encode(test->map, &request);
+    memset(test->tensor, 0, sizeof test->tensor);
+    /* thread t has word t % 32 of row t / 32; in row 1 the chunks of two are exchanged */
+    snprintf(text, sizeof text,
+             "%sand.b32 w, t, 31; shr.u32 v1, t, 5; sub.u32 d, w, %u; setp.lt.u32 h, d, %d; "
+             "setp.ne.and.s32 h, t, %d, h; shl.b32 w, t, 2; shl.b32 v1, v1, 4; "
+             "xor.b32 w, w, v1; add.u32 w, w, s; add.u32 v0, t, 1; @h st.shared.u32 [w], v0; "
+             "fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 g, t, 0; @g bra END; "
+             "mov.u32 v0, 6; mov.s32 v1, -%u;\n"
+             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [p, {v1, v0}], [s]; "
+             "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
+             HEAD, first, (int)width, lacking, first);
+    const PtxRun run = run_tensor(text, test);
+    for (uint32_t i = 0; i < 8 * 32; i++) {
+        const bool inside = i / 32 >= 6 && i % 32 < width;
+        wrong += test->tensor[i] != (inside ? i - 6 * 32 + first + 1 : 0);
     }
+    const bool whole = lacking < 0;
+    ok(!problem && run.status == (whole ? LAUNCH_OK : LAUNCH_FAULT) && (!whole || !wrong),
+       "%s: %d words from %u of a row of a box are stored, without %d (%d wrong) %s", order,
+       (int)width, first, lacking, wrong, run.error);
+    memory_release(test);
+}
+
+/* Rows that begin and end with a chunk of 16 bytes, and within one. */
+static void test_clipped_store(const char *order) {
+    for (int width = 25; width <= 28; width++)
+        for (int first = 0; first <= 3; first += 3) {
+            const int row = width + first < 32 ? first + width - 1 : 31;
+            try_clipped_store(order, (uint64_t)width, (uint32_t)first, -1);
+            for (int lacking = first; lacking <= row; lacking++)
+                try_clipped_store(order, (uint64_t)width, (uint32_t)first, lacking);
+        }
 }
 
 static void test_tensor_store(int rank, const char *order, const char *hint) {
