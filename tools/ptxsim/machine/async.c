@@ -5,7 +5,8 @@
 
 #include "ptx/bounds.h"
 
-enum { FLAG_BYTES = 64 }; /* of the register file, with a flag each */
+enum { FLAG_BYTES = 64 };      /* of the register file, with a flag each */
+enum { IS_SUM = 1, IS_A = 2 }; /* flags of the registers of a wgmma that is in flight */
 
 void *queue_room(void *array, int count, int *capacity, size_t bytes) {
     if (count < *capacity) return array;
@@ -78,17 +79,20 @@ void warpgroups_end(Block *block) {
     }
 }
 
-void wgmma_mark(Warp *warp, const Op *op, uint8_t in_flight) {
-    for (int i = 0; i < op->definitions; i++) {
-        uint8_t *flag = warp->wgmma->in_flight + op->r[i] / FLAG_BYTES;
-        flag[0] = flag[1] = in_flight; /* a register has 128 bytes */
+void wgmma_mark(Warp *warp, const Op *op, int a_registers, bool in_flight) {
+    for (int i = 0; i < op->definitions + a_registers; i++) {
+        uint8_t *flags = warp->wgmma->in_flight + op->r[i] / FLAG_BYTES;
+        const unsigned now = flags[0] | (i < op->definitions ? IS_SUM : IS_A);
+        flags[0] = flags[1] = in_flight ? (uint8_t)now : 0; /* a register has 128 bytes */
     }
 }
 
 void wgmma_check(Warp *warp, const Op *op) {
-    /* one sum after another in the same registers is allowed; A is not */
-    for (int i = op->class == CLASS_WGMMA ? op->definitions : 0; i < op->operands; i++)
-        if (op->r[i] >= 0 && warp->wgmma->in_flight[op->r[i] / FLAG_BYTES])
+    /* one sum after another in the same registers is allowed; a sum as A is not */
+    for (int i = op->class == CLASS_WGMMA ? op->definitions : 0; i < op->operands; i++) {
+        const int wrong = i < op->definitions ? IS_SUM | IS_A : IS_SUM;
+        if (op->r[i] >= 0 && warp->wgmma->in_flight[op->r[i] / FLAG_BYTES] & wrong)
             fault(warp, -1, "a register of a wgmma is %s before wgmma.wait_group has waited for it",
                   i < op->definitions ? "written" : "read");
+    }
 }

@@ -50,16 +50,16 @@ typedef struct BulkQueue {
     uint32_t groups[LANES];
 } BulkQueue;
 
+enum { WARPS_A_GROUP = 4, DESCRIPTORS_KEPT = 32, A_REGISTERS = 4 };
+
 /* One wgmma of a warp whose result has not been waited for. */
 typedef struct Wgmma {
     const Op *op;
     uint64_t a_descriptor, b_descriptor;
-    uint32_t a[4][LANES]; /* if A comes from registers */
+    uint32_t a[A_REGISTERS][LANES]; /* if A comes from registers */
     bool accumulate;
     uint32_t group;
 } Wgmma;
-
-enum { WARPS_A_GROUP = 4, DESCRIPTORS_KEPT = 32 };
 
 typedef struct WgmmaQueue {
     Wgmma *wgmma;
@@ -69,7 +69,7 @@ typedef struct WgmmaQueue {
     const Op *last;                           /* of those */
     uint64_t descriptor[DESCRIPTORS_KEPT][2]; /* of the last ones, of A and B */
     bool fenced;                              /* there was a wgmma.fence */
-    uint8_t *in_flight;                       /* a flag for each 64 bytes of the register file */
+    uint8_t *in_flight;                       /* flags for each 64 bytes of the register file */
 } WgmmaQueue;
 
 /* Makes room for one more element of `bytes` at the end of an array. */
@@ -89,9 +89,9 @@ void async_begin(Block *block);
  * executed by some of its warps alone. */
 void warpgroups_end(Block *block);
 
-/* Notes whether the results of a wgmma are in flight, and faults if the operation touches a
- * register of one that was not waited for. */
-void wgmma_mark(Warp *warp, const Op *op, uint8_t in_flight);
+/* Notes whether a wgmma is in flight, with its sums and its `a_registers`, 4 or none; and faults if
+ * the operation touches a sum or writes A of one that was not waited for. */
+void wgmma_mark(Warp *warp, const Op *op, int a_registers, bool in_flight);
 void wgmma_check(Warp *warp, const Op *op);
 
 #endif

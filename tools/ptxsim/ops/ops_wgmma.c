@@ -118,7 +118,7 @@ static void check_group(Warp *warp, const Wgmma *w) {
 
 static void compute(Warp *warp, const Wgmma *w) {
     const Op *op = w->op;
-    const uint32_t *a[4] = {w->a[0], w->a[1], w->a[2], w->a[3]};
+    const uint32_t *a[A_REGISTERS] = {w->a[0], w->a[1], w->a[2], w->a[3]};
     uint32_t *d[WGMMA_MAX_N / 2];
     for (int i = 0; i < op->definitions; i++) d[i] = (uint32_t *)REG(u32, i);
     const WgmmaOperation operation = {
@@ -138,13 +138,18 @@ static void compute(Warp *warp, const Wgmma *w) {
         wgmma_f32(&operation, d, (const uint32_t *const *)d);
 }
 
+/* Notes whether it is in flight. */
+static void mark(Warp *warp, const Op *op, bool in_flight) {
+    wgmma_mark(warp, op, op->mode & A_IN_REGISTERS ? A_REGISTERS : 0, in_flight);
+}
+
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
 /* operands: d; a as 4 registers or a descriptor; b's descriptor; scale-d */
 static void run_wgmma(Warp *warp, const Op *op) {
     WgmmaQueue *queue = warp->wgmma;
     const bool registers = op->mode & A_IN_REGISTERS;
-    const int a = op->definitions, b = a + (registers ? 4 : 1);
+    const int a = op->definitions, b = a + (registers ? A_REGISTERS : 1);
     require_warpgroup(warp);
     if (!queue->fenced)
         fault(warp, -1, "wgmma without any wgmma.fence before it: its registers may be unready");
@@ -158,7 +163,7 @@ static void run_wgmma(Warp *warp, const Op *op) {
     if (!registers) w->a_descriptor = REG(u64, a)[0];
     check_group(warp, w);
     if (registers) {
-        for (int i = 0; i < 4; i++) memcpy(w->a[i], REG(u32, a + i), sizeof w->a[i]);
+        for (int i = 0; i < A_REGISTERS; i++) memcpy(w->a[i], REG(u32, a + i), sizeof w->a[i]);
     } else {
         check_fields(warp, w->a_descriptor, "A");
         WgmmaTile tile = a_tile(warp, op, w->a_descriptor);
@@ -173,7 +178,7 @@ static void run_wgmma(Warp *warp, const Op *op) {
     check_tile(warp, &tile, "wgmma operand B");
     check_races(warp, op, &tile);
     queue->count++;
-    wgmma_mark(warp, op, 1);
+    mark(warp, op, true);
     if (!warp->block->settings->late) compute(warp, w);
 }
 
@@ -201,12 +206,12 @@ static void run_wait(Warp *warp, const Op *op) {
     while (over < queue->count && queue->wgmma[over].group + left < queue->groups) over++;
     for (int i = 0; i < over; i++) {
         if (warp->block->settings->late) compute(warp, &queue->wgmma[i]);
-        wgmma_mark(warp, queue->wgmma[i].op, 0);
+        mark(warp, queue->wgmma[i].op, false);
     }
     queue->count -= over;
     for (int i = 0; i < queue->count; i++) { /* there may be no queue yet */
         queue->wgmma[i] = queue->wgmma[i + over];
-        wgmma_mark(warp, queue->wgmma[i].op, 1);
+        mark(warp, queue->wgmma[i].op, true);
     }
     if (warp->block->race)
         race_wait(warp->block->race, (unsigned)warp->index, RACE_WGMMA, op->number, warp->mask);
@@ -248,14 +253,12 @@ static bool decode_mma_async(Decoder *d) {
     if (!op->number || !take_types(d)) return false;
     const int sums = op->number / (op->mode & HALF_SUM ? 4 : 2);
     define_vector(d, 4, sums);
-    for (int i = 0; i < d->definitions && !d->bad; i++) d->kernel->value[d->value[i]].pinned = true;
     op->updates = true;
     const Operand *a = peek_operand(d);
     const bool registers = a && a->kind == OPERAND_VECTOR;
-    if (registers)
-        use_vector(d, 4, 4);
-    else
-        use(d, 8);
+    if (registers) use_vector(d, 4, A_REGISTERS);
+    for (int i = 0; i < d->operands && !d->bad; i++) d->kernel->value[d->value[i]].pinned = true;
+    if (!registers) use(d, 8);
     use(d, 8);
     bool negated;
     use_predicate(d, &negated);

@@ -289,6 +289,12 @@ static const Misuse products[] = {
 #define WHOLE "this is for all four warps of a warpgroup, and warp "
 #define ANOTHER "matrix descriptor 0x1000080048, where warp 3 of the warpgroup had 0x1000080040\n"
 
+#define FROM_V WGMMA "{v0, v1, v2, v3}, x, 1, 1, 1, 0; "
+#define FROM_X WGMMA "x, x, 1, 1, 1, 0, 0; "
+#define COMMIT "wgmma.commit_group.sync.aligned; "
+#define WAIT(n) "wgmma.wait_group.sync.aligned " #n "; "
+#define WRITTEN "a register of a wgmma is written before wgmma.wait_group has waited for it\n"
+
 static const Misuse groups[] = {
     {128, ALL_WRITTEN WGMMA "x, x, 1, 1, 1, 0, 0; wgmma.wait_group.sync.aligned 0", NULL, NULL},
     {128, ALL_WRITTEN "mov.u64 p, x; @!h add.u64 p, p, 8; " WGMMA "x, p, 1, 1, 1, 0, 0", WARP0,
@@ -298,6 +304,12 @@ static const Misuse groups[] = {
     {128, ALL_WRITTEN WGMMA "{v0, v1, v2, v3}, x, 1, 1, 1, 0", NULL, NULL},
     {128, ALL_WRITTEN WGMMA "{f0, v1, v2, v3}, x, 1, 1, 1, 0", "warp 3\n",
      "a register of a wgmma is read before wgmma.wait_group has waited for it\n"},
+    {128, ALL_WRITTEN FROM_V "mov.u32 v3, a", "warp 3\n", WRITTEN},
+    {128, ALL_WRITTEN FROM_V "@!g bra E; mov.u32 v0, a; E:", WARP1, WRITTEN},
+    {128, ALL_WRITTEN FROM_V "mov.u32 a, v3; " COMMIT WAIT(0) "mov.u32 v3, a", NULL, NULL},
+    {128, ALL_WRITTEN FROM_V COMMIT FROM_X COMMIT WAIT(1) "mov.u32 v3, a", NULL, NULL},
+    {128, ALL_WRITTEN FROM_X COMMIT FROM_V COMMIT WAIT(1) "mov.u32 v3, a", "warp 3\n", WRITTEN},
+    {128, ALL_WRITTEN FROM_V COMMIT FROM_V COMMIT WAIT(1) "mov.u32 v0, a", "warp 3\n", WRITTEN},
     {128, ALL_WRITTEN "@h bra E; " WGMMA "x, x, 1, 1, 1, 0, 0; E:", WARP0,
      WHOLE "1 did not execute it\n"},
     {128, ALL_WRITTEN "@!h bra E; " WGMMA "x, x, 1, 1, 1, 0, 0; E:", WARP1,
