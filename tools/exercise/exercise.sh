@@ -100,14 +100,14 @@ END
 
 # shellcheck source=tools/make/progress.sh
 . "$here/../make/progress.sh"
+# shellcheck source=tools/make/within.sh
+. "$here/../make/within.sh"
 
 # ---- grade ---------------------------------------------------------------------------------------
 
 # attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
-# In the background, for `timeout` keeps it in a process group of its own, which no Ctrl-C reaches.
 attempt() {
-    timeout -k 5 "${LIMIT:-300}" "$@" >"$log" 2>&1 </dev/null &
-    wait $!
+    within "${LIMIT:-300}" "$@" >"$log" 2>&1 </dev/null
     code=$?
 }
 
@@ -264,8 +264,7 @@ grade() {
     [ -f "$kernel" ] ||
         fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
     log=$(mktemp)
-    trap 'kill $! 2>/dev/null; wait; rm -f "$log" "$log.table"' EXIT
-    trap 'trap "" INT TERM; exit 130' INT TERM
+    trap 'rm -f "$log" "$log.table"' EXIT
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
     if compiles; then
         races

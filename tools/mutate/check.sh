@@ -28,6 +28,8 @@ for flag in "${flags[@]}"; do
     case $flag in -lineinfo | -shared) ;; *) without+=("$flag") ;; esac
 done
 export SIM_THREADS=1 SIM_BUDGET=5000000
+# shellcheck source=tools/make/within.sh
+. "${0%/*}/../make/within.sh"
 
 key_of() { # key_of SOURCE
     cat "$1" "$expect" <(echo "$KEY $target $VARIANTS") 2>/dev/null | sha256sum | cut -c1-32
@@ -65,7 +67,7 @@ cause() {
 
 # passes CHECK COMMAND...: if it does not, that is the verdict.
 passes() {
-    timeout -k 5 120 "${@:2}" >"$log" 2>&1 </dev/null
+    within 120 "${@:2}" >"$log" 2>&1 </dev/null
     code=$?
     [ $code -eq 0 ] || verdict "$(cause "$1")" "$1"
 }
@@ -76,7 +78,7 @@ compile() {
     [[ $1 == d64_* ]] && d=64
     [[ $1 == *_bf16_* ]] && bf16=1
     [[ $1 == *_causal ]] && causal=1
-    timeout -k 5 120 "$NVCC" "${@:3}" -gencode "arch=compute_$target,code=$2" \
+    within 120 "$NVCC" "${@:3}" -gencode "arch=compute_$target,code=$2" \
         -DHEAD_DIM=$d -DELEMENT_BF16=$bf16 -DCAUSAL=$causal -DTARGET_SM="${target%a}" \
         "$source" >"$log" 2>&1
 }

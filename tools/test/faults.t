@@ -135,6 +135,13 @@ MAKE=slow_make VARIANTS=d128_fp16_full DIR=build/sm_80/work/01_small pressed 1 \
 ok "a grade interrupted ten times over ends with 130" [ $code -eq 130 ]
 ok "and leaves no temporary files" clean
 
+# ---- mutate --------------------------------------------------------------------------------------
+NVCC=slow_make VARIANTS=$VARIANT KEY='' interrupted 2 \
+    "$root/tools/mutate/check.sh" "$work/program" build/sm_80/01_small 0 host
+ok "an interrupted check of a mutant ends with 130" [ $code -eq 130 ]
+ok "and leaves no verdict nor anything else" [ -z "$(find build/mutants -type f)" ]
+ok "what it ran has ended" ended
+
 # ---- what else prints ----------------------------------------------------------------------------
 cd "$root" || exit 1
 full make --no-print-directory help
