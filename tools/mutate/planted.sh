@@ -30,6 +30,8 @@ fail() { # fail CODE TEXT
     echo "$2" >&2
     exit "$1"
 }
+# shellcheck source=tools/make/within.sh
+. "$here/../make/within.sh"
 value() { sed -n "s/^$1  *//p" "$file"; } # value WORD: its value, or one a line
 
 planted_in() { # planted_in: the file that gets the bug
@@ -135,7 +137,7 @@ one() {
         cat "$folder/log"
         return 1
     fi
-    SIM_BUDGET=${SIM_BUDGET:-5000000} timeout -k 5 120 bash "$0" --check "$program" "$file" \
+    SIM_BUDGET=${SIM_BUDGET:-5000000} within 120 bash "$0" --check "$program" "$file" \
         >"$folder/log" 2>&1
     code=$?
     wanted=$(value says)

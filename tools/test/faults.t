@@ -142,6 +142,13 @@ ok "an interrupted check of a mutant ends with 130" [ $code -eq 130 ]
 ok "and leaves no verdict nor anything else" [ -z "$(find build/mutants -type f)" ]
 ok "what it ran has ended" ended
 
+printf '%s\n' 'bug x' 'stage 01_small' "variant $VARIANT" 'check run' 'says x' \
+    'before attention_launch' 'after attention_launch' >"$work/x.bug"
+SLEEP=60 interrupted 2 "$root/tools/mutate/planted.sh" --one "$work/program" "$work/x.bug"
+ok "an interrupted check of a planted bug ends with 130" [ $code -eq 130 ]
+ok "and finds nothing" [ ! -s "$work/out" ]
+ok "what it ran has ended" ended
+
 # ---- what else prints ----------------------------------------------------------------------------
 cd "$root" || exit 1
 full make --no-print-directory help

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sourced: puts a changed text in the place of a file of the tree and runs its tests.
 #
-# Before: $scratch, an empty folder, and $log, a file in it. Environment: CC, NVCC, CUDA_INCLUDE.
-# Every function keeps what was said in $log.
+# Before: within.sh; $scratch, an empty folder, and $log, a file in it. Environment: CC, NVCC,
+# CUDA_INCLUDE. Every function keeps what was said in $log.
 # shellcheck disable=SC2154 # scratch, log
 
 place=$(dirname "${BASH_SOURCE[0]}")
@@ -29,7 +29,7 @@ texts_of() {
 
 # compile SOURCE OBJECT [FLAG]...: as the build does; names of files in it are those of the tree.
 compile() {
-    timeout -k 5 300 "${CC:-cc}" "${flags[@]}" "${@:3}" -fmacro-prefix-map="$scratch/=" \
+    within 300 "${CC:-cc}" "${flags[@]}" "${@:3}" -fmacro-prefix-map="$scratch/=" \
         -c "$1" -o "$2" >"$log" 2>&1
 }
 
@@ -53,8 +53,7 @@ sanitizers() {
 
 # run_program SECONDS: what link has made, for as many seconds of the processor; its exit code.
 run_program() {
-    { (ulimit -t "$1" && exec timeout -k 5 200 "$scratch/test") >"$log" 2>&1 </dev/null; } \
-        2>/dev/null # the shell's own words on a crash
+    (ulimit -t "$1" && within 200 "$scratch/test") >"$log" 2>&1 </dev/null
 }
 
 # make_tree FILE SOURCE: $scratch/tree, links to all of this tree but for FILE, and in its build
@@ -100,7 +99,7 @@ run_script() {
             common/*) export COMPILER=${CC:-cc} CC=$compiler ;;
             *) export COMPILER=${NVCC:-nvcc} NVCC=$compiler ;;
         esac
-        cd "$scratch/tree" && timeout -k 5 1800 bash "$1"
+        cd "$scratch/tree" && within 1800 bash "$1"
     ) 2>/dev/null </dev/null | grep -m 1 -E '^not ok|^1\.\.|^Bail' >"$log"
     if grep -qE '^not ok|^Bail' "$log"; then return 1; fi
     grep -q '^1\.\.' "$log" || return 124

@@ -23,6 +23,8 @@ home=build/mutants/code
 scratch=$(mktemp -d "$home/XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 log=$scratch/log source=$scratch/$file
+# shellcheck source=tools/make/within.sh
+. "$here/../../make/within.sh"
 # shellcheck source=tools/mutate/code/place.sh
 . "$here/place.sh"
 house=$(house_of "$file")
