@@ -17,20 +17,20 @@ export SIM_MULTIPROCESSORS=2
 program=$1 folder=$2
 shift 2
 
-# run TO LENGTH BLOCK: one run of $library, with that block recorded
+# run NAME LENGTH BLOCK: one run of $library, with that block recorded, in NAME.json and NAME.txt
 run() {
-    local to=$1 variant keys
+    local name=$1 variant keys
     variant=$(basename "$library" .so)
     IFS=_ read -r d type mask <<<"$variant"
     keys=(B=1 H=2 HKV=2 N="$2" NKV="$2" D="${d#d}" DTYPE="$type" CAUSAL=0)
     [ "$mask" = full ] || keys[-1]=CAUSAL=1
-    FORCE=1 SIM_RECORD=$to.part SIM_BLOCK=$3 "$program-sim" run DEVICE=sim FORMAT=json \
-        COUNTERS=full "${keys[@]}" "$(dirname "$library")" >"$to.run" 2>"$to.txt" || {
-        sed -n 's/.*"name":"\([^"]*\)".*"reason":"\([^"]*\)".*/\1: \2/p' "$to.run" >&2
+    FORCE=1 SIM_RECORD=$name.part SIM_BLOCK=$3 "$program-sim" run DEVICE=sim FORMAT=json \
+        COUNTERS=full "${keys[@]}" "$(dirname "$library")" >"$name.run" 2>"$name.txt" || {
+        sed -n 's/.*"name":"\([^"]*\)".*"reason":"\([^"]*\)".*/\1: \2/p' "$name.run" >&2
         exit 1
     }
-    rm "$to.run"
-    mv "$to.part" "$to.json"
+    rm "$name.run"
+    mv "$name.part" "$name.json"
 }
 
 # blocks RECORD: how many blocks its first kernel had

@@ -135,6 +135,21 @@ MAKE=slow_make VARIANTS=d128_fp16_full DIR=build/sm_80/work/01_small pressed 1 \
 ok "a grade interrupted ten times over ends with 130" [ $code -eq 130 ]
 ok "and leaves no temporary files" clean
 
+# ---- compare -------------------------------------------------------------------------------------
+# Its record is there at once; what counts for the limits takes longer than one waits.
+cat >"$work/bin/recorder" <<'END'
+#!/bin/sh
+echo {} | tee "$SIM_RECORD"
+END
+cp "$work/program-sim" "$work/bin/recorder-sim"
+chmod +x "$work/bin/recorder"
+LAB_RUN=true SLEEP=60 interrupted 2 "$root/tools/page/compare/compare.sh" "$work/bin/recorder" \
+    build/sm_80/01_small/$VARIANT.so build/sm_80/01_small/$VARIANT.so page.html
+ok "an interrupted compare ends with 130" [ $code -eq 130 ]
+ok "and makes no page" [ ! -e page.html ]
+ok "nor leaves anything half-counted" [ -z "$(find build/limits -type f)" ]
+ok "the program has ended" ended
+
 # ---- mutate --------------------------------------------------------------------------------------
 NVCC=slow_make VARIANTS=$VARIANT KEY='' interrupted 2 \
     "$root/tools/mutate/check.sh" "$work/program" build/sm_80/01_small 0 host

@@ -12,6 +12,7 @@ here=$(dirname "$0")
 folder=$here/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+trap 'trap "" INT TERM; exit 130' INT TERM
 
 lab() { bash -c "$LAB_RUN $*"; }
 
