@@ -8,6 +8,7 @@ worked out on paper. For each row i and tile j:
     m_i = max(m_old, max S_ij)      P_ij = exp(S_ij - m_i)
     l_i = exp(m_old - m_i) l_i + sum P_ij      O_i = exp(m_old - m_i) O_i + P_ij V_j
 """
+import os
 import signal
 import sys
 
@@ -70,4 +71,9 @@ def trace(N, D, BC, CAUSAL, SEED):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make trace | head` ends quietly
-    trace(**options(sys.argv[1:]))
+    try:
+        trace(**options(sys.argv[1:]))
+        print(end="", flush=True)
+    except OSError as error:
+        print(f"trace: the output cannot be written: {error.strerror}", file=sys.stderr)
+        os._exit(1)  # sys.exit would try to write it once more

@@ -173,8 +173,11 @@ ok "make diff" [ $code -ne 0 ]
 ok "says why" says 'no space left'
 python=$(tools/toolchain/python.sh build/python 2>/dev/null)
 full "$python" reference/trace.py N=4 D=2
-ok "the trace" [ $code -ne 0 ]
-ok "says why" says 'no space left'
+ok "the trace" [ $code -eq 1 ]
+ok "says why, in one line" [ "$(cat "$work/err")" = \
+    "trace: the output cannot be written: No space left on device" ]
+full "$python" reference/trace.py N=64 D=8
+ok "a long trace, too" [ "$code, $(wc -l <"$work/err")" = "1, 1" ]
 if [ -x build/sass ] && [ -e build/disassembler.mk ] && [ -n "${BASELINE:-}" ]; then
     while read -r line; do export "${line?}"; done < <(sed 's/ := /=/' build/disassembler.mk)
     for command in count show check; do
