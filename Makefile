@@ -192,7 +192,8 @@ sanitize: $(ALL_KERNELS) $(PROGRAMS)
 
 trace:
 	@python=$$(tools/toolchain/python.sh build/python) && "$$python" reference/trace.py \
-	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
+	    $(foreach v,N D BC CAUSAL SEED,$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)')) \
+	    $(PIPED)
 
 # ---- The machine code ----------------------------------------------------------------------------
 sass: $(KERNELS) $(LAB)

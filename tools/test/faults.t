@@ -178,6 +178,8 @@ ok "says why, in one line" [ "$(cat "$work/err")" = \
     "trace: the output cannot be written: No space left on device" ]
 full "$python" reference/trace.py N=64 D=8
 ok "a long trace, too" [ "$code, $(wc -l <"$work/err")" = "1, 1" ]
+make trace N=64 D=8 2>"$work/err" | head -n 1 >/dev/null
+ok "which ends quietly where head has enough of it" [ "$(grep -vc '^numpy ' "$work/err")" -eq 0 ]
 if [ -x build/sass ] && [ -e build/disassembler.mk ] && [ -n "${BASELINE:-}" ]; then
     while read -r line; do export "${line?}"; done < <(sed 's/ := /=/' build/disassembler.mk)
     for command in count show check; do
