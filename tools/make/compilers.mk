@@ -1,14 +1,15 @@
 # Tool-chain: found or fetched by tools/toolchain/, remembered in build/.
 NO_TOOLS := help clean diff plot trace
+NEED_TOOLS := $(filter-out $(NO_TOOLS),$(or $(COMMANDS),$(MAKECMDGOALS),help))
 # Where a command writes is asked before it begins; of sudo make folders in build/ may be left.
-WRITES := $(if $(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),build) \
+WRITES := $(if $(NEED_TOOLS),build) \
           $(if $(filter start,$(MAKECMDGOALS)),work) \
           $(if $(filter sass-baseline,$(MAKECMDGOALS)),notes/results)
 unwritable = $(shell mkdir -p $1 2>/dev/null; [ -d $1 ] || echo $1; \
     find $1 -maxdepth 2 -type d ! -writable -print -quit 2>/dev/null)
 $(foreach d,$(WRITES),$(foreach u,$(firstword $(call unwritable,$d)),$(error \
-    $u cannot be written: is it a file, or a folder of another user or on a read-only disk?)))
-ifneq ($(filter-out $(NO_TOOLS),$(or $(MAKECMDGOALS),help)),)
+    $u cannot be written: it is a file, or a folder of another user or on a read-only disk)))
+ifneq ($(NEED_TOOLS),)
 include build/toolchain.mk
 ifneq ($(filter command environment,$(firstword $(origin ARCH))),)
 ifdef NVCC

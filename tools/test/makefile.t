@@ -193,7 +193,7 @@ for goals in "stage01 run" "stage01 sass" "test"; do
     read -ra words <<<"$goals"
     run "${words[@]}"
     ok "$goals with a file in place of build/ ends with 2" [ $? -eq 2 ]
-    ok "and says so" says "*** build cannot be written: is it a file, or a folder of another user"
+    ok "and says so" says "*** build cannot be written: it is a file, or a folder of another user"
     ok "and nothing else" [ "$(wc -l <"$log")" -eq 1 ]
 done
 run diff FROM=01 TO=02
@@ -201,7 +201,7 @@ ok "what needs no build/ goes on" [ $? -eq 0 ]
 rm build
 mv kept build
 run stage02 start
-ok "a file in place of work/" says "*** work cannot be written: is it a file"
+ok "a file in place of work/" says "*** work cannot be written: it is a file"
 rm work
 
 # ---- Which architecture --------------------------------------------------------------------------
@@ -387,5 +387,8 @@ else
 fi
 run clean
 ok "clean removes build/" [ ! -e build ]
+run stage01 clean
+ok "and so does that of a stage, which looks for no compiler first" \
+    [ "$(cat "$log")" = "rm -rf build" ]
 cd "$root" || exit 1
 echo "1..$count"
