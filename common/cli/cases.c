@@ -89,8 +89,9 @@ void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Resu
     simulator_print_settings(cases->text, setup->runs);
     fprintf(cases->text, "attention run ");
     report_arguments(cases->text, setup);
-    fprintf(cases->text, "%s %s\n", cases->device->simulated ? " DEVICE=sim" : "",
-            result->stage.folder);
+    if (cases->device->simulated) fprintf(cases->text, " DEVICE=sim");
+    if (cases->device->index > 0) fprintf(cases->text, " GPU=%d", cases->device->index);
+    fprintf(cases->text, " %s\n", result->stage.folder);
     if (is_first_failure(cases, result) &&
         passes_alone(cases->options, cases->device, setup, result->stage.folder))
         fprintf(cases->text,

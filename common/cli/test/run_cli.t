@@ -236,6 +236,8 @@ repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
 # shellcheck disable=SC2086 # the line is a list of arguments
 run attention $repeat
 exits 1 "and its line repeats the failure" '07_head: '
+FAKE_DEVICES=2 run attention grid "${cell[@]}" INIT=large GPU=1 07_head
+exits 1 "with the GPU that it was on" ' LSE=1 GPU=1 07_head'
 FAKE_SETTING=7 run attention-sim grid "${cell[@]}" INIT=large 07_head
 exits 1 "with what the simulator was told" 'repeat: FAKE_SETTING=7 attention run B='
 run attention grid "${cell[@]}" INIT=normal 11_launch
