@@ -73,7 +73,9 @@ static bool create_outputs(const TrialSetup *setup, uint16_t **O, float **LSE, E
 bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error) {
     const Problem *p = &setup->problem;
     *trial = (Trial){.problem = *p, .device = device, .runs = setup->runs};
-    if (!device_usable(error) || !fits(problem_bytes(p), "the problem", error)) return false;
+    if (!device_usable(error) || !launch_worthwhile(p, error) ||
+        !fits(problem_bytes(p), "the problem", error))
+        return false;
     const bool created =
         create_outputs(setup, &trial->host_O, &trial->host_LSE, error) &&
         (trial->runs <= 1 || create_outputs(setup, &trial->first_O, &trial->first_LSE, error)) &&

@@ -44,7 +44,8 @@ typedef struct Trial {
 } Trial;
 
 /* Inputs, rows, truth and the tensors on the device. Too little memory: STATUS_SKIP with the bytes
- * needed and free. On an error there is nothing to free, and trial_free may be called. */
+ * needed and free. Too large to simulate: STATUS_SKIP, before anything is prepared. On an error
+ * there is nothing to free, and trial_free may be called. */
 bool trial_create(const TrialSetup *setup, const Device *device, Trial *trial, Error *error);
 
 /* Runs the stage and fills `result`: outputs set to NaN before, the workspace dirty; guards, inputs

@@ -27,6 +27,10 @@ enum { SIMULATOR_REFUSAL = cudaErrorLaunchOutOfResources };
 bool simulator_rehearse(int which);
 int simulator_rehearsed(void);
 
+/* Whether any kernel of so many floating-point operations would take longer than the simulator goes
+ * on without FORCE=1. */
+bool simulator_too_long(double operations);
+
 /* The settings that matter for results, as they would be given to the program: "NAME=value " each.
  * Of several runs, without those that simulator_vary sets. */
 void simulator_print_settings(FILE *out, int runs);

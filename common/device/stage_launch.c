@@ -10,15 +10,22 @@ static bool launched(cudaError_t code, const char *what, Error *error) {
                                             cudaGetErrorName(code), cudaGetErrorString(code));
 }
 
+static bool too_large(Error *error) {
+    return error_set(error, STATUS_SKIP,
+                     "too large to simulate: choose a smaller B, H, N or NKV, or set FORCE=1");
+}
+
+bool launch_worthwhile(const Problem *problem, Error *error) {
+    return !simulator_too_long(problem_flops(problem)) || too_large(error);
+}
+
 bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error) {
     simulator_watch();
     const cudaError_t code = stage->launch(&problem->shape, tensors, workspace, device_stream());
     const char *const forbidden = simulator_unwatch();
     const cudaError_t left = cudaGetLastError();
-    if (device->simulated && code == cudaErrorLaunchTimeout)
-        return error_set(error, STATUS_SKIP,
-                         "too large to simulate: choose a smaller B, H, N or NKV");
+    if (device->simulated && code == cudaErrorLaunchTimeout) return too_large(error);
     return launched(code, "", error) &&
            launched(left, " returned no error, but left one behind", error) &&
            (!forbidden || error_set(error, STATUS_FAIL,

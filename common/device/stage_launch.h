@@ -6,6 +6,9 @@
 #include "device/device.h"
 #include "device/stage.h"
 
+/* False, with STATUS_SKIP: whatever the stage, the problem is too large for the simulator. */
+bool launch_worthwhile(const Problem *problem, Error *error);
+
 /* Enqueues the stage on device_stream(). False: the launch returned an error, or returned none and
  * left one; in the simulator, it called what waits or allocates; or (STATUS_SKIP) it is too large
  * for the simulator. */

@@ -289,6 +289,10 @@ int simulator_rehearsed(void) {
     return 1;
 }
 
+bool simulator_too_long(double operations) {
+    return operations > (double)setting("FAKE_OPERATIONS", LONG_MAX);
+}
+
 void simulator_print_settings(FILE *out, int runs) {
     const long set = setting("FAKE_SETTING", 0);
     (void)runs;

@@ -223,6 +223,15 @@ exits 64 "HKV that does not divide H" 'HKV=3 does not divide H=4'
 run attention run B=60000 H=60000 01_none
 exits 64 "sizes that overflow" 'B=60000 times H=60000 overflows'
 
+# ---- too large to simulate: 20,480,000 operations ------------------------------------------------
+FAKE_OPERATIONS=20480000 run attention-sim run "${small[@]}" 01_none
+exits 0 "what the simulator has time for" PASS
+FAKE_OPERATIONS=20479999 run attention-sim run "${small[@]}" 01_none
+exits 2 "what it has no time for is refused before it is prepared" \
+    'attention: too large to simulate: choose a smaller B, H, N or NKV, or set FORCE=1'
+! grep -q '^problem' "$work/out"
+result $? "and is not shown"
+
 # ---- grid ----------------------------------------------------------------------------------------
 cell=(GRID=small D=128 DTYPE=fp16 CAUSAL=1)
 run attention grid "${cell[@]}" INIT=normal 01_none 12_unsupported

@@ -63,6 +63,8 @@ bool simulator_rehearse(int which) {
 
 int simulator_rehearsed(void) { return 0; }
 
+bool simulator_too_long(double operations) { return operations < 0; }
+
 void simulator_print_settings(FILE *out, int runs) { fprintf(out, "RUN=%d ", runs); }
 
 /* ---- What is said ---------------------------------------------------------------------------- */

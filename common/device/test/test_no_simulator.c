@@ -19,6 +19,7 @@ int main(void) {
     simulator_watch();
     ok(!simulator_unwatch(), "no function of the runtime has been seen");
     ok(!simulator_rehearse(0) && simulator_rehearsed() == 0, "nothing is launched for show");
+    ok(!simulator_too_long(1e30), "nothing is too large to simulate");
     counters_report(out);
     counters_annotate(out, true);
     simulator_print_settings(out, 2);

@@ -9,6 +9,7 @@
 
 #include "cuda/module.h"
 #include "cuda/watch.h"
+#include "device/simulator.h"
 #include "machine/scheduler.h"
 #include "ptx/bounds.h"
 #include "report/recorder.h"
@@ -21,6 +22,9 @@ enum {
     PATIENCE = 60,                      /* seconds that a launch may take without FORCE=1 */
 };
 static const double PROBE_SECONDS = 1; /* how long to run before an estimate is made */
+/* Floating-point operations of a kernel that one thread simulates in a second: twice as many as of
+ * the best stages, those whose products are wgmma. */
+static const double FASTEST = 4e10;
 
 /* A launch in progress, shared by its threads. */
 typedef struct Launch {
@@ -69,6 +73,11 @@ static Settings read_settings(void) {
         .index = variable_number("SIM_INDEX", 0),
         .multiprocessors = launch_multiprocessors(),
     };
+}
+
+bool simulator_too_long(double operations) {
+    const Settings settings = read_settings();
+    return !settings.force && operations > PATIENCE * FASTEST * settings.threads;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */

@@ -95,6 +95,17 @@ static void test_estimate(void) {
     unsetenv("FORCE");
 }
 
+/* What no kernel could do in a minute: 2.4e12 operations for each thread. */
+static void test_too_long(void) {
+    setenv("SIM_THREADS", "1", 1);
+    ok(!simulator_too_long(2.4e12) && simulator_too_long(2.41e12), "a minute of one thread");
+    setenv("SIM_THREADS", "3", 1);
+    ok(!simulator_too_long(7.2e12) && simulator_too_long(7.21e12), "and of three");
+    setenv("FORCE", "1", 1);
+    ok(!simulator_too_long(1e30), "FORCE=1 takes as long as it takes");
+    unsetenv("FORCE");
+}
+
 static void starts(const char *text, const char *setting, uint32_t blocks, uint32_t width,
                    int expected) {
     char said[1000];
@@ -166,6 +177,7 @@ static void test_state(void) {
 
 int main(void) {
     test_estimate();
+    test_too_long();
     test_threads();
     test_deep();
     test_state();
