@@ -1,15 +1,15 @@
-# The speed in each cell, one panel a regime, the names at the right. Points, for neighbours on the
-# axis are problems of their own.
+# The speed in each cell, one panel per regime, the names at the right. Points, because neighbours on
+# the axis are problems of their own.
 columns = sections > 1 ? 2 : 1
 rows = int((sections + columns - 1) / columns)
-height = 60 + 400 * rows # pixels, of which 170 a panel are for the names of the cells
+height = 60 + 420 * rows # pixels, of which 190 per panel are for the names of the cells
 set terminal svg size 1200,height font "Helvetica,13" background rgb "white" noenhanced
 set yrange [0:*]
 set grid xtics ytics linecolor rgb "#dddddd" linetype 1
 set offsets 0.3, 0.3, 0, 0
 unset key
-set multiplot layout rows, columns margins 0.06, 0.8, 150.0 / height, 1 - 60.0 / height \
-    spacing 0.06, 190.0 / height \
+set multiplot layout rows, columns margins 0.06, 0.8, 170.0 / height, 1 - 60.0 / height \
+    spacing 0.06, 210.0 / height \
     title sprintf("%s, %s (batch x heads/KV heads, queries x keys)", device, dtype) \
     font "Helvetica,16"
 do for [s = 1:sections] {
