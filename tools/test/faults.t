@@ -4,6 +4,7 @@
 # behind, a command that does not end or leaves programs running.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS
 # shellcheck source=tools/test/tap.sh
 . tools/test/tap.sh
 root=$PWD
