@@ -1,5 +1,5 @@
-# The speed in each cell, one panel per regime, the names at the right. Points, because neighbours on
-# the axis are problems of their own.
+# The speed in each cell, one panel per regime, the names at the right. Points, because neighbours
+# on the axis are problems of their own.
 columns = sections > 1 ? 2 : 1
 rows = int((sections + columns - 1) / columns)
 height = 60 + 420 * rows # pixels, of which 190 per panel are for the names of the cells
