@@ -62,8 +62,8 @@ typedef struct AttentionTensors {
 typedef struct AttentionKernel {
     const char *name;     /* as in the source */
     const void *function; /* the host-side symbol of the __global__ function */
-    int threads;          /* a block */
-    int dynamic_shared;   /* bytes a block, as passed at the launch */
+    int threads;          /* per block */
+    int dynamic_shared;   /* bytes per block, as passed at the launch */
 } AttentionKernel;
 
 /* The stage's kernels in launch order, ended by an entry whose name is NULL. */

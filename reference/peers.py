@@ -20,8 +20,8 @@ as common/device/timer.h says: the L2 flushed before each repetition, medians; o
 back. The first peer's output is what all others are compared with, before and after the timing;
 rms_error is of the harness's rows against its truth in fp64.
 
-stdout: one line about the software, then one object a cell and name with the keys of `attention
-bench`. stderr: one line a cell. CUDART names the CUDA runtime that the stages call, TRUTH the
+stdout: one line about the software, then one object per cell and name with the keys of `attention
+bench`. stderr: one line per cell. CUDART names the CUDA runtime that the stages call, TRUTH the
 harness as a library (common/cli/library.h; default build/libtruth.so).
 Exit: 0, 1 if a stage fails, 2 if there is no GPU, 64 bad usage.
 """

@@ -2,8 +2,8 @@
 
     make trace [N=4] [D=2] [BC=1] [CAUSAL=0] [SEED=1]
 
-N rows of Q and K, D columns, BC keys a tile. The inputs have one decimal, so that every line can be
-worked out on paper. For each row i and tile j:
+N rows of Q and K, D columns, BC keys per tile. The inputs have one decimal, so that every line can
+be worked out on paper. For each row i and tile j:
 
     m_i = max(m_old, max S_ij)      P_ij = exp(S_ij - m_i)
     l_i = exp(m_old - m_i) l_i + sum P_ij      O_i = exp(m_old - m_i) O_i + P_ij V_j

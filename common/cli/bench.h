@@ -11,7 +11,7 @@
 #include "device/device.h"
 
 /* Runs the command. stdout: one JSON object for each cell and stage (report.h), whatever FORMAT
- * says; tools/plot/ makes tables and plots of them. stderr: one line a cell. Needs a GPU. Returns
+ * says; tools/plot/ makes tables and plots of them. stderr: one line per cell. Needs a GPU. Returns
  * the exit code. */
 int bench_command(const Options *options, const Device *device);
 

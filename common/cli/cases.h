@@ -50,7 +50,7 @@ bool cases_go_on(const Cases *cases);
  * once more alone: it may pass where no other launch came before. */
 void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Result *result);
 
-/* One line a stage; closes them and returns the exit code. */
+/* One line per stage; closes them and returns the exit code. */
 int cases_end(Cases *cases);
 
 #endif

@@ -29,7 +29,7 @@ typedef bool (*GridVisit)(const TrialSetup *setup, void *context);
 /* The cases of the grid that the options choose, in order. False if a visit ended it. */
 bool grid_each(const Options *options, bool simulated, GridVisit visit, void *context);
 
-/* Runs the command: one line a stage, and for a failed case the line that repeats it. Returns the
+/* Runs the command: one line per stage, and for a failed case the line that repeats it. Returns the
  * exit code. */
 int grid_command(const Options *options, const Device *device);
 

@@ -11,7 +11,7 @@ enum { INIT_ALL = INITS }; /* INIT=all, of bench alone */
 typedef enum DeviceChoice { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM } DeviceChoice;
 typedef enum GridSize { GRID_FULL, GRID_SMALL, GRID_BIG } GridSize;
 typedef enum CountersView {
-    COUNTERS_TABLE,  /* a few columns a stage */
+    COUNTERS_TABLE,  /* a few columns per stage */
     COUNTERS_FULL,   /* by kernel and instruction class */
     COUNTERS_SOURCE, /* the kernel's source with the counters of each line */
     COUNTERS_HTML    /* the same as one HTML page */

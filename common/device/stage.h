@@ -22,7 +22,7 @@ typedef struct Stage {
 /* What the compiler made of the stage, the largest over its kernels; -1: unknown. */
 typedef struct StageResources {
     int registers;    /* a thread */
-    int threads;      /* a block */
+    int threads;      /* per block */
     int shared_bytes; /* a block, static and dynamic */
     int spill_bytes;  /* local memory a thread */
     int ptx_version;  /* the compute capability that its PTX is for: 80 for compute_80 */

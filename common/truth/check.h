@@ -1,8 +1,8 @@
 /* The verdict on O and LSE.
  *
- * O. The tolerance is one number a row, because rows differ: with a causal mask the first rows are
- * as large as V and the last ones a hundred times smaller, where one tolerance for all would let
- * a half-wrong row pass. For row r
+ * O. The tolerance is one number per row, because rows differ: with a causal mask the first rows
+ * are as large as V and the last ones a hundred times smaller, where one tolerance for all would
+ * let a half-wrong row pass. For row r
  *
  *     tolerance = 2 * max_c |low_O - O|  +  ulp(max_c |O|)  +  score_error
  *

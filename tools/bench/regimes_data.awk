@@ -5,7 +5,7 @@
 # Strings device and dtype; names, sections and stages, how many there are; arrays name (what was
 # measured: stages, then the peers), section and unit (of its values), with an empty one at the end,
 # for gnuplot looks at it even where a loop over the others is empty. $cells: a block a section, in
-# it a line a cell: its mark, then the value of each name; of decode GB/s, else TFLOP/s.
+# it a line per cell: its mark, then the value of each name; of decode GB/s, else TFLOP/s.
 
 function quoted(text) {
     gsub(/["\\]/, "\\\\&", text)

@@ -32,7 +32,7 @@ fail() { # fail CODE TEXT
 }
 # shellcheck source=tools/make/within.sh
 . "$here/../make/within.sh"
-value() { sed -n "s/^$1  *//p" "$file"; } # value WORD: its value, or one a line
+value() { sed -n "s/^$1  *//p" "$file"; } # value WORD: its value, or one per line
 
 planted_in() { # planted_in: the file that gets the bug
     local file_of_tree

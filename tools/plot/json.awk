@@ -1,4 +1,4 @@
-# Reads the JSON lines of `attention bench` and reference/peers.py, one flat object a line.
+# Reads the JSON lines of `attention bench` and reference/peers.py, one flat object per line.
 #
 # A line with a "name" is a result: a stage, a peer or the matrix product in one cell (d, mask,
 # length). Any other line says something about a run: about["device"], about["date"], ...; a file

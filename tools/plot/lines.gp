@@ -1,4 +1,4 @@
-# TFLOP/s over the sequence length, one panel a head size and mask, the names at the right.
+# TFLOP/s over the sequence length, one panel per head size and mask, the names at the right.
 set logscale x 2
 set xtics (512, "1k" 1024, "2k" 2048, "4k" 4096, "8k" 8192, "16k" 16384)
 set xrange [0.95 * shortest:1.05 * longest]

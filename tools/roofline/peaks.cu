@@ -3,7 +3,7 @@
 //
 //   peaks [GPU_INDEX]      prints one JSON object: peak_hbm in GB/s, the others in TFLOP/s
 //
-//   peak_hbm    reads of 16 bytes a thread over a quarter of the free memory, each byte once
+//   peak_hbm    reads of 16 bytes per thread over a quarter of the free memory, each byte once
 //   peak_fma    fma.rn.f32, eight independent chains a thread
 //   peak_mma    mma.sync.m16n8k16, fp16 with fp32 sums: operands in registers (stages 08 to 11)
 //   peak_wgmma  wgmma.m64n256k16, the same types: operands in shared memory (stages 12 to 16);

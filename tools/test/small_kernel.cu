@@ -18,7 +18,7 @@ typedef __half element;
 #endif
 
 constexpr int D = HEAD_DIM;
-constexpr int WARPS = 4; // a block, and rows a block; tune: 2 4 6
+constexpr int WARPS = 4; // per block, and rows per block; tune: 2 4 6
 static_assert((WARPS & (WARPS - 1)) == 0, "WARPS is a power of two");
 
 static __global__ void flash_fwd(const element *Q, // [batch, heads, seq_q, D]

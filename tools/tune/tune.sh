@@ -4,7 +4,7 @@
 #   tools/tune/tune.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
 # A constant may be tuned if the comment on its line in stages/NAME/kernel.cu ends in values:
-#     constexpr int BR = 128; // query rows a block; tune: 64 128
+#     constexpr int BR = 128; // query rows per block; tune: 64 128
 # Every combination of values is a copy of kernel.cu with these lines changed, in
 # build/ARCH/tune/NAME/. BR=64,128 and its like take the place of the values in the file; the other
 # KEYs choose the problem. Left out, with the reason: what a static_assert of the kernel refuses,
@@ -61,7 +61,7 @@ check_asked() {
     done
 }
 
-# combinations KERNEL: one a line, such as BR64_BC32.
+# combinations KERNEL: one per line, such as BR64_BC32.
 combinations() {
     local combined=('') next name values value part
     while read -r name values; do

@@ -335,8 +335,8 @@ const memory = {
     }
     document.getElementById('memory-note').textContent = !this.words
       ? 'This kernel uses no shared memory.'
-      : `${bytesText(here().shared_bytes)}, 128 bytes a row: ${bytesText(4 * written)} written, ` +
-        `${bytesText(4 * landing)} in flight. A click goes to the step that wrote a word.`;
+      : `${bytesText(here().shared_bytes)}, 128 bytes per row: ${bytesText(4 * written)} ` +
+        `written, ${bytesText(4 * landing)} in flight. A click goes to the step that wrote a word.`;
   },
 
   click(event) {

@@ -33,7 +33,7 @@ typedef enum InstructionClass {
     CLASS_BULK_LOAD, /* cp.async.bulk: one request a copy; units are sectors */
     CLASS_BULK_STORE,
     CLASS_MMA,
-    CLASS_WGMMA, /* executions by warp: four an instruction of the warpgroup */
+    CLASS_WGMMA, /* executions by warp: four per instruction of the warpgroup */
     CLASS_BARRIER,
     CLASS_MBARRIER,
     CLASS_OTHER, /* waits, fences, setmaxnreg, prefetch */

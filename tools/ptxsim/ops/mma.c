@@ -54,7 +54,7 @@ static void load_a(MmaElement element, const uint32_t *const a[4], FragmentA fra
             widen(a[2 * h + upper], element, fragment[0][h][8 * upper], fragment[1][h][8 * upper]);
 }
 
-/* A register of B holds one half of k, four lanes a column. A vector of 8 lanes is an even and an
+/* A register of B holds one half of k, four lanes per column. A vector of 8 lanes is an even and an
  * odd column, so transposing 4x4 words in the halves of four vectors gives four lines [t][column].
  */
 static inline void transpose(const uint32_t b[LANES], Words line[QUAD]) {

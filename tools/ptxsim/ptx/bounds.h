@@ -8,14 +8,14 @@ enum {
      * instructions. */
     MAX_INSTRUCTIONS = 1 << 16,
     MAX_REGISTERS = 1 << 16,
-    MAX_REGISTER_FILE = 4 << 20, /* bytes a warp: what is alive at one time, and the constants */
+    MAX_REGISTER_FILE = 4 << 20, /* bytes per warp: what is alive at one time, and the constants */
 
     MAX_BLOCK_THREADS = 1024, /* CUDA's limit */
 
     /* Memory. */
-    MAX_SHARED = 227 * 1024,        /* bytes a block: compute capability 9.0 */
+    MAX_SHARED = 227 * 1024,        /* bytes per block: compute capability 9.0 */
     MAX_PARAMETERS = 32764,         /* bytes a kernel: CUDA's limit */
-    MAX_LOCAL = 512 * 1024,         /* bytes a thread: CUDA's limit */
+    MAX_LOCAL = 512 * 1024,         /* bytes per thread: CUDA's limit */
     MAX_LIVENESS = 1 << 28,         /* bytes of one set of values a basic block */
     MAX_LAUNCH_LOCAL = 1 << 30,     /* bytes of all threads that run at one time */
     MAX_MODULE_VARIABLES = 1 << 28, /* bytes of .global and .const */

@@ -13,9 +13,9 @@ typedef struct Kernel {
     const Function *function;
     Flow flow;
     int registers;      /* a thread; the numbers here are -1 where they are not known */
-    int stack;          /* bytes a thread */
-    int static_shared;  /* bytes a block */
-    int dynamic_shared; /* bytes a block, as the stage launches it */
+    int stack;          /* bytes per thread */
+    int static_shared;  /* bytes per block */
+    int dynamic_shared; /* bytes per block, as the stage launches it */
 } Kernel;
 
 typedef struct Module {

@@ -7,7 +7,7 @@
 typedef struct Launch {
     const char *name;   /* as in the source */
     const char *symbol; /* mangled, as in the machine code */
-    int dynamic_shared; /* bytes a block */
+    int dynamic_shared; /* bytes per block */
 } Launch;
 
 enum { MAX_LAUNCHES = 16 };

@@ -23,7 +23,7 @@ typedef struct Operation {
 typedef struct Counted {
     char kernel[NAME_SIZE];
     double blocks;
-    int threads; /* a block */
+    int threads; /* per block */
     Operation *operation;
     int operations;
     /* Lines of 128 bytes that a request of so many sectors touches, on average over the kinds of

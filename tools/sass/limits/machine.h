@@ -29,7 +29,7 @@ typedef struct Machine {
     double l2_latency, hbm_latency,
         copy_latency;                     /* of a load; of cp.async with its wait, from L2 */
     double barrier_latency, barrier_warp; /* of a barrier of one warp; for each further warp */
-    double lds_128_cycles; /* of the shared pipe that a load of 16 bytes a lane takes at least */
+    double lds_128_cycles; /* of the shared pipe that a load of 16 bytes per lane takes at least */
     double lsu_cycles;     /* between two loads or stores that one partition hands over */
     double lsu_queue;      /* how many of them wait in a partition */
     double widen;          /* lanes that convert fp16 to fp32 */

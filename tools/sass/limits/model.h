@@ -22,7 +22,7 @@ typedef struct Demand {
     const char *kernel;
     Growth of[UNITS];    /* cycles per head, as unit_cycles counts them */
     double rows;         /* query rows of a block; 1: its blocks are no query tiles */
-    double fixed_blocks; /* as many blocks for every problem: one a multiprocessor; 0: no */
+    double fixed_blocks; /* as many blocks for every problem: one per multiprocessor; 0: no */
     bool last_first;     /* blocks of late rows begin */
     bool heads_first;    /* neighbouring blocks are of different heads */
     int resident;        /* blocks on a multiprocessor */

@@ -45,7 +45,7 @@ typedef struct ReplayInput {
     const Timing *timing; /* [instructions] */
     const Path *path;     /* [paths]: of the warps of the blocks, by turns */
     int paths;
-    int warps;    /* a block */
+    int warps;    /* per block */
     int resident; /* blocks */
 } ReplayInput;
 

@@ -14,7 +14,7 @@ static bool is_one_of(const Instruction *instruction, const char *const *opcodes
     return false;
 }
 
-/* Cycles of a partition for a warp at so many lanes a multiprocessor and cycle. */
+/* Cycles of a partition for a warp at so many lanes per multiprocessor and cycle. */
 static double cycles_at(double lanes) { return LANES * PARTITIONS / lanes; }
 
 /* A conversion of fp16 that ptxas writes as an addition. */

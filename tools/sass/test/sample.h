@@ -33,8 +33,8 @@ static inline Module sample_module(const char *text) {
     return module;
 }
 
-/* A module for sm_80 of instructions, one a line; other lines (labels, directives, KERNEL) stand as
- * they are. */
+/* A module for sm_80 of instructions, one per line; other lines (labels, directives, KERNEL) stand
+ * as they are. */
 static inline Module sample_code(const char *code) {
     char *text = list_zeroed(16 * strlen(code) + 1024, 1), *out = text;
     out += sprintf(out, "\t.target\tsm_80\n");

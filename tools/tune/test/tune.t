@@ -54,7 +54,7 @@ tune "$root/build/attention-sim" WARPS="$(seq -s, 65)" build/sm_80/01_small
 ok "too many shapes: exit 64" [ $code -eq 64 ]
 
 # ---- a GPU ---------------------------------------------------------------------------------------
-# The compiler: 144 registers a thread. The program: one object a folder, the time by the tile.
+# The compiler: 144 registers per thread. The program: one object per folder, the time by the tile.
 cat >nvcc <<'END'
 #!/bin/bash
 echo "ptxas info    : Used 144 registers, used 1 barriers" >&2

@@ -1,11 +1,11 @@
 /* What one memory request of a warp costs: wavefronts in shared memory, sectors in global memory.
  *
  * Shared memory has 32 banks of 4 bytes; address a lies in bank (a / 4) mod 32. One wavefront reads
- * or writes one word of every bank. A request of up to 4 bytes a lane is one group of 32 lanes, of
- * 8 bytes two groups of 16, of 16 bytes four groups of 8. A group needs as many wavefronts as the
- * most distinct words it wants from one bank; lanes that want the same word share it. If the lanes
- * of all pairs (l, l^1), or of all pairs (l, l^2), want the same address, two groups of an 8- or
- * 16-byte request go out together. Global memory moves 32-byte sectors: a request costs the
+ * or writes one word of every bank. A request of up to 4 bytes per lane is one group of 32 lanes,
+ * of 8 bytes two groups of 16, of 16 bytes four groups of 8. A group needs as many wavefronts as
+ * the most distinct words it wants from one bank; lanes that want the same word share it. If the
+ * lanes of all pairs (l, l^1), or of all pairs (l, l^2), want the same address, two groups of an 8-
+ * or 16-byte request go out together. Global memory moves 32-byte sectors: a request costs the
  * distinct sectors its lanes touch. Both rules give the numbers of Nsight Compute on an H200.
  */
 #ifndef PTXSIM_BANKS_H

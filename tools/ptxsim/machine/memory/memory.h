@@ -35,7 +35,7 @@ const Allocation *memory_nearest(uint64_t address);
 size_t memory_total_bytes(void);
 size_t memory_free_bytes(void);
 
-enum { MARK_SECTOR = 32, MARK_WORD = 64 }; /* bytes a sector, sectors a word of marks */
+enum { MARK_SECTOR = 32, MARK_WORD = 64 }; /* bytes per sector, sectors per word of marks */
 
 /* Whether the sector of `address` is marked; marks it as loaded or stored. Threads may do so at
  * once. */

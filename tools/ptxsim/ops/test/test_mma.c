@@ -245,7 +245,7 @@ enum { SHARED = 128 * 1024, TILE_A = 64 * 1024, TILE_B = 2048 };
 static uint8_t shared[SHARED];
 
 /* A way to lay an operand out in shared memory, as kernels and the TMA do it: panels of `span`
- * bytes a line, swizzled by address; without swizzle 8x8 core matrices of 128 bytes. */
+ * bytes per line, swizzled by address; without swizzle 8x8 core matrices of 128 bytes. */
 typedef struct Layout {
     const char *name;
     Swizzle swizzle;

@@ -9,8 +9,8 @@
 
 enum { MOST = 40 };
 
-/* A kernel of instructions, one a line, each with how often all four warps execute it and how sure
- * that is; labels stand alone. Its path is one letter per instruction: a, b, c. */
+/* A kernel of instructions, one per line, each with how often all four warps execute it and how
+ * sure that is; labels stand alone. Its path is one letter per instruction: a, b, c. */
 static Path path_of(const char *code, const double times[], const int sure[], char *letters) {
     char text[2000];
     double of[MOST];
