@@ -31,7 +31,7 @@ ok "a shape that a static_assert refuses, with its words" \
 grep -qE '^WARPS2 +- +- +[0-9]+ +0 +0 ' "$log" && grep -qE '^WARPS4 +- +- +[0-9]+ +0 +0 ' "$log"
 ok "registers and no spills of the others" [ $? -eq 0 ]
 ok "each is what its name says" \
-    grep -q '^constexpr int WARPS = 2; // a block' build/sm_80/tune/01_small/WARPS2/kernel.cu
+    grep -q '^constexpr int WARPS = 2; // per block' build/sm_80/tune/01_small/WARPS2/kernel.cu
 ok "no times, and why" says "no times: the shapes ran on the simulator"
 NVCC_FLAGS="$NVCC_FLAGS -maxrregcount=16" \
     tune "$root/build/attention-sim" N=20 WARPS=1 build/sm_80/01_small
