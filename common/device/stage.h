@@ -21,10 +21,10 @@ typedef struct Stage {
 
 /* What the compiler made of the stage, the largest over its kernels; -1: unknown. */
 typedef struct StageResources {
-    int registers;    /* a thread */
+    int registers;    /* per thread */
     int threads;      /* per block */
-    int shared_bytes; /* a block, static and dynamic */
-    int spill_bytes;  /* local memory a thread */
+    int shared_bytes; /* per block, static and dynamic */
+    int spill_bytes;  /* local memory per thread */
     int ptx_version;  /* the compute capability that its PTX is for: 80 for compute_80 */
 } StageResources;
 

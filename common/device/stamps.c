@@ -41,8 +41,11 @@ TimelineWarp *stamps_warps(const Stamps *stamps, Error *error) {
     if (!buffer_intact(&stamps->warps, error) || !buffer_intact(&stamps->stamps, error))
         return NULL;
     TimelineWarp *warps = malloc(stamps->warp_count * sizeof *warps);
-    if (warps && buffer_read(&stamps->warps, warps, error)) return warps;
-    if (!warps) error_set(error, STATUS_SKIP, "not enough host memory");
+    if (!warps) {
+        error_set(error, STATUS_SKIP, "not enough host memory");
+        return NULL;
+    }
+    if (buffer_read(&stamps->warps, warps, error)) return warps;
     free(warps);
     return NULL;
 }

@@ -126,6 +126,18 @@ static void shrinking(void) {
     is_int(asked, 59, "in no more tries than it takes");
 }
 
+static bool two_kv_heads(const TrialSetup *setup, void *unused) {
+    (void)unused;
+    return setup->problem.shape.kv_heads == 2;
+}
+
+static void heads(void) {
+    TrialSetup setup = {.problem = {{3, 12, 2, 40, 40, 0.125f}, 64, TYPE_FP16, false}};
+    fuzz_shrink(&setup, two_kv_heads, NULL);
+    const AttentionProblem *s = &setup.problem.shape;
+    ok(s->batch == 1 && s->kv_heads == 2 && s->heads == 2, "KV heads that the failure needs stay");
+}
+
 static bool takes_a_sink(const TrialSetup *setup, void *strength) {
     return setup->init == INIT_SINK && setup->strength >= *(double *)strength;
 }
@@ -146,6 +158,7 @@ int main(void) {
     cases();
     seeds();
     shrinking();
+    heads();
     strengths();
     return done_testing();
 }

@@ -201,14 +201,20 @@ static void seeds(void) {
         for (int j = 0; j < count; j++) found += same(&again[i], &cells[j]);
     ok(fewer > 0 && fewer < count && found == fewer, "of which D chooses some");
     double most = 0;
+    size_t bytes = 0;
     for (int seed = 0; seed < 100; seed++) {
         char argument[64];
         snprintf(argument, sizeof argument, "SEED=%d", seed);
         const int drawn = ask("REGIME=random", argument, NULL, cells, &error);
         if (!fit(drawn)) ok(false, "%s: a shape that stages take", argument);
-        for (int i = 0; i < drawn; i++) most = fmax(most, problem_flops(&cells[i].problem));
+        for (int i = 0; i < drawn; i++) {
+            const size_t here = problem_bytes(&cells[i].problem);
+            most = fmax(most, problem_flops(&cells[i].problem));
+            if (here > bytes) bytes = here;
+        }
     }
     ok(most > 1e11 && most <= 2e12, "work is bounded: at most %.2g operations", most);
+    ok(bytes > 1 << 28 && bytes <= 1 << 29, "and so are tensors: at most %zu bytes", bytes);
 }
 
 int main(void) {

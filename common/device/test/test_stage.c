@@ -154,7 +154,8 @@ static void resources(void) {
         {"a", &function, 128, 500}, {"b", &function, 256, 100}, {NULL, NULL, 0, 0}};
     Stage stage = {.kernels = none};
     StageResources r = stage_resources(&stage, false);
-    ok(r.registers == -1 && r.threads == -1 && r.shared_bytes == -1 && r.spill_bytes == -1,
+    ok(r.registers == -1 && r.threads == -1 && r.shared_bytes == -1 && r.spill_bytes == -1 &&
+           r.ptx_version == -1,
        "of no kernel nothing is known");
     stage.kernels = kernels;
     r = stage_resources(&stage, false);
