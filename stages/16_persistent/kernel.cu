@@ -669,7 +669,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     __shared__ Ring<DEPTH> ring_K, ring_V;
     __shared__ Ring<TILES> ring_tile;
     __shared__ Tile tiles[TILES];
-    __shared__ uint64_t near_end; // of a piece: the last keys have been asked for
+    __shared__ uint64_t near_end; // of a piece: FEW key tiles, or fewer, are still to be asked for
 
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
     const int group_row = warpgroup * 64, warp_row = warp * 16;
