@@ -106,12 +106,16 @@ static bool is_awaited(const Block *block, uint32_t mbarrier) {
     return false;
 }
 
-/* A bulk load that somebody waits for, or else the oldest: somebody may be testing its mbarrier. */
+/* A bulk load that somebody waits for, or else the oldest: somebody may be testing its mbarrier. Of
+ * several the oldest, or, with an odd SIM_ORDER, the newest: copies may overtake each other. */
 static bool land_bulk_load(Block *block) {
     const BulkLoads *loads = block->loads;
     int chosen = 0;
-    while (chosen < loads->count && !is_awaited(block, loads->bulk[chosen].mbarrier)) chosen++;
-    if (chosen == loads->count) chosen = 0;
+    for (int i = 0; i < loads->count; i++) {
+        if (!is_awaited(block, loads->bulk[i].mbarrier)) continue;
+        chosen = i;
+        if (block->settings->order % 2 == 0) break;
+    }
     if (loads->count == 0) return false;
     bulk_land(block, chosen);
     return true;
