@@ -77,11 +77,11 @@ elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
                 "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
         done
     done
-    # As many multiprocessors as an H200 has, for the stage that plans by them.
+    # As many multiprocessors as an H200 has, for the stage that plans by them; newest copies first.
     for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1"; do
         read -ra keys <<<"$problem"
         echo "$problem"
-        SIM_MULTIPROCESSORS=132 SIM_RACE=1 watch "132 SMs" \
+        SIM_MULTIPROCESSORS=132 SIM_ORDER=1 SIM_RACE=1 watch "132 SMs" \
             "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
     done
     # Counts and indices within a tile stay below the limit, indices into the tensors do not.
