@@ -1,5 +1,6 @@
 # Counters side by side, from the objects of the learner's kernel and of the reference; <-- where
 # there are 5 % more (of tensor-core instructions, also where there are 5 % less), and then exit 1.
+# A kernel that issues nothing is not what computed the result: exit 1, too.
 # Use: awk -f tools/plot/field.awk -f tools/exercise/exercise.awk
 
 { object[NR] = $0 }
@@ -22,5 +23,9 @@ END {
     row("global_store_units", "sectors stored")
     row("shared_load_units", "wavefronts of shared loads")
     row("shared_store_units", "wavefronts of shared stores")
+    if (field(object[1], "warp_instructions") + 0 == 0) {
+        print "attention_launch launches no kernel: the result was computed on the host"
+        worse++
+    }
     exit worse > 0
 }

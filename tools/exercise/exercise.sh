@@ -83,7 +83,7 @@ start() {
             sed -E 's,^// Idea:    ,// Task:    ,; s,^// Before:  ,// Because: ,'
         cat <<END
 //
-// What follows is stage ${from%%_*}, ${from#*_}, as it stands: change it until all holds of
+// What follows is stage ${from%%_*}, ${from#*_}, as it is: change it until all holds of
 //     make stage$number grade
 // On the way, make stage$number run KERNEL=$kernel and all other commands take it too.
 END
@@ -134,16 +134,42 @@ fails() {
 
 skips() { tell_no_more; printf '  --     %s\n' "$1"; }
 
-# told: what the simulator says of a kernel, without the harness's own lines.
+# told: what the simulator says of a kernel, without the harness's own lines (races were looked for
+# already). What is said in the table alone, as of a problem that attention_supports refuses, is
+# taken from there. A case of the grid is repeated by make.
 told() {
     local own="device|problem|checked|checking|simulated PTX:|attention:|stage  |global and|grid:"
-    grep -vE "^($own) |^$stage .* (FAIL|SKIP): "
+    own+="|  a race, a missing wait or a bad access shows in:"
+    {
+        grep -vE "^($own) |^$stage .* (FAIL|SKIP): |^$" ||
+            sed -nE "s/^$stage .* FAIL: /$stage: /p" "$log"
+    } | awk -v make="make stage${stage%%_*} run KERNEL=$kernel DEVICE=sim" '
+        sub(/repeat: attention run/, "repeat: " make) { sub(/ DEVICE=sim [^=]*$/, "") } { print }'
 }
 
 # endless, faulted: what the last attempt came to. After a race a kernel goes on; after a fault, a
 # crash or a loop that never ends it cannot, whatever the next step wants of it.
 endless() { [ "$code" -eq 124 ] || [ "$code" -eq 137 ] || grep -q 'an endless loop?' "$log"; }
 faulted() { [ "$code" -gt 1 ] || grep '^ptxsim:' "$log" | grep -qv ' data race '; }
+
+# code_of KERNEL: its code, without comments, spaces and line ends.
+code_of() { sed 's,//.*,,' "$1" | tr -d '[:space:]'; }
+
+# copied: says of a kernel that is a stage's, word for word, which one that is.
+copied() {
+    local mine other
+    mine=$(code_of "$kernel")
+    for other in "$stage" $(printf '%s\n' stages/[0-9][0-9]_* | sed 's,.*/,,'); do
+        [ "$mine" = "$(code_of "stages/$other/kernel.cu")" ] || continue
+        case $other in
+            "$stage") other="that of the stage itself" ;;
+            "$(before "$stage")") other="still that of stage ${other%%_*}, ${other#*_}" ;;
+            *) other="that of stage ${other%%_*}, ${other#*_}" ;;
+        esac
+        echo "  note   but for comments and spaces its code is $other"
+        return
+    done
+}
 
 compiles() {
     local so=() variant
@@ -204,7 +230,11 @@ first_variant() {
         END { if (variants > 1) print "and " variants - 1 " more variants" }'
 }
 
+# uncounted: a signature counts what runs, and the kernel went wrong, as an earlier step said.
+uncounted() { [ $worst -ne 0 ] && grep -q '^# [^ ]*attention-sim failed: ' "$log"; }
+
 signature() {
+    local missing
     if [ ! -f "stages/$stage/expect.sass" ]; then
         skips "the signature: stage ${stage%%_*} has none"
         return
@@ -215,6 +245,13 @@ signature() {
     [ "$code" -ne 0 ] || attempt bash -c "$CHECK \"\$@\"" check "$DIR"/*.so
     if [ "$code" -eq 0 ]; then
         holds "the signature, stages/$stage/expect.sass, in all variants"
+    elif uncounted; then
+        skips "the signature: it counts what runs, so first the above"
+    elif missing=$(sed -nE "s/.* a kernel of the stage; not '(.*)'$/\1/p" "$log") &&
+        [ -n "$missing" ]; then
+        echo "it speaks of the kernel '${missing%%$'\n'*}': no kernel of yours has that name" \
+            >"$log"
+        fails "the signature, stages/$stage/expect.sass"
     elif [ "$code" -eq 1 ]; then
         fails "the signature, stages/$stage/expect.sass" first_variant
     else
@@ -222,8 +259,15 @@ signature() {
     fi
 }
 
+# worst_lines UNITS: the lines that ask for more of these than they need, with what is wrong; if
+# there are none, the three that issue most.
+worst_lines() {
+    grep -B1 -E "^ *\^ .*($1)" "$log" | grep -v '^--' && return
+    grep -E '^ *[0-9.]+%' "$log" | sort -rn | head -n 3
+}
+
 counters() {
-    local run=("$program-sim" run DEVICE=sim B=1 H=2 HKV=1 N=256 D=128 DTYPE=fp16 CAUSAL=0)
+    local run=("$program-sim" run DEVICE=sim B=1 H=2 HKV=1 N=256 D=128 DTYPE=fp16 CAUSAL=0) units
     tell "grade: the counters"
     attempt "${run[@]}" FORMAT=json "$DIR" "$REFERENCE"
     grep '^{' "$log" | awk -f "$here/../plot/field.awk" -f "$here/exercise.awk" >"$log.table"
@@ -235,8 +279,9 @@ counters() {
     else
         fails "the counters, no more than 5 % above the reference's"
         echo "         lines to look at (make stage${stage%%_*} annotate KERNEL=$kernel shows all):"
+        units=$(awk '/<--/ && /sectors|wavefronts/ { print $1 }' "$log" | paste -sd'|')
         attempt "${run[@]}" COUNTERS=source "$DIR"
-        grep -B1 '^ *\^ ' "$log" | grep -v '^--' | sed -E 's/^ +/         /'
+        worst_lines "${units:-no units}" | sed -E 's/^ +/         /'
     fi
 }
 
@@ -266,6 +311,7 @@ grade() {
     log=$(mktemp)
     trap 'rm -f "$log" "$log.table"' EXIT
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
+    copied
     if compiles; then
         races
         ran=$?
@@ -274,7 +320,11 @@ grade() {
             1) skips "the grid and the counters: first the above" ;;
             2) skips "the grid, the counters and the signature: first it has to run to its end" ;;
         esac
+        rest=$worst
         [ $ran -eq 2 ] || signature
+        [ $rest -eq $worst ] ||
+            echo "all but the signature holds: a line of it that merely counts other tiles or" \
+                "instructions than the task's is no fault of the kernel"
     fi
     if [ $worst -eq 0 ]; then echo "all holds"; fi
     exit $worst

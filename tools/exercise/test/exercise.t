@@ -2,7 +2,8 @@
 # The exercises as a learner meets them: `make stageNN start`, `run KERNEL=...`, `grade`.
 # Catches: a learner's file overwritten, a kernel that is wrong in some way and gets a crash, a
 # silence or praise for an answer, a right one that is refused, another kernel run than is named, a
-# kernel from an older ladder that is taken for a stage of today, a grade of one variant of eight.
+# kernel from an older ladder that is taken for a stage of today, a grade of one variant of eight, a
+# copy of another stage that looks like the learner's work.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 copy=$(mktemp -d)
@@ -21,8 +22,8 @@ cp -rp build/toolchain.mk build/flags build/host build/attention build/attention
 cp -p build/sass build/disassembler.mk build/simulator.mk "$copy/build" 2>/dev/null
 cp tools/test/small_kernel.cu "$copy/stages/01_small/kernel.cu"
 cd "$copy" || exit 1
-sed '1s,.*,// Stage 02: next,; s/a kernel that compiles quickly, for tests: /the second idea: /' \
-    stages/01_small/kernel.cu >stages/02_next/kernel.cu
+sed '1s,.*,// Stage 02: next,; s/a kernel that compiles quickly, for tests: /the second idea: /
+    s/int lanes = 16;/int lanes = 8 * 2;/' stages/01_small/kernel.cu >stages/02_next/kernel.cu
 echo 'SHFL > 0' >stages/02_next/expect.sass
 mine=work/02_next/kernel.cu
 run() {
@@ -169,6 +170,8 @@ done
 ok "the whole grid is asked for, once: no variant is chosen" \
     [ "$(cat grids)" = "grid DEVICE=sim GRID=small build/sm_80/work/02_next" ]
 ok "of a kernel that compiles in all of them" says "holds  it compiles in all 2 variants"
+ok "code that is still the stage's before is called so" \
+    says "note   but for comments and spaces its code is still that of stage 01, small"
 ok "the progress of the grid is shown while it runs" [ -e shown ]
 ok "once, outside the answer" [ "$(grep -c 'grid: case 7 of 49' "$log")" -eq 1 ]
 touch bounded
@@ -182,9 +185,23 @@ else
     skip "there is no disassembler"
 fi
 
+cp -r stages/01_small stages/03_last
+change 's/int lanes = 16;/int lanes=8*2;/; s,// the tail,// mine,'
+run stage02 grade
+ok "a copy of the stage, with other comments, is called so" \
+    says "note   but for comments and spaces its code is that of the stage itself"
+change 's/int lanes = 16;/int lanes = 17 - 1;/'
+sed 's/int lanes = 16;/int lanes = 17 - 1;/' stages/01_small/kernel.cu >stages/03_last/kernel.cu
+run stage02 grade
+ok "so is a copy of the stage after" \
+    says "note   but for comments and spaces its code is that of stage 03, last"
+rm -r stages/03_last
+
 change 's/int lanes = 16; lanes > 0/int lanes = 16; lanes > 1/'
 run stage02 grade
+ok "a kernel of one's own is not called a copy" [ "$(grep -c '^  note ' "$log")" -eq 0 ]
 ok "a wrong result: it fails" [ $code -eq 2 ]
+ok "and does not hold but for its signature" [ "$(grep -c '^all ' "$log")" -eq 0 ]
 ok "and says where" says "expected"
 ok "with the task that is left" says "the grid and the counters: first the above"
 if [ "$lab" -eq 0 ]; then
@@ -192,6 +209,42 @@ if [ "$lab" -eq 0 ]; then
 else
     skip "there is no disassembler"
 fi
+
+# With a counter in it the signature needs results, and with another kernel's name it cannot hold.
+signed=$(cat stages/02_next/expect.sass)
+echo 'warp_instructions > 0' >>stages/02_next/expect.sass
+run stage02 grade
+if [ "$lab" -eq 0 ]; then
+    ok "a signature that counts what runs waits for right results" \
+        says "--     the signature: it counts what runs, so first the above"
+    change 's/flash_fwd/another/'
+    echo 'flash_fwd: SHFL > 0' >stages/02_next/expect.sass
+    sed -i 's/flash_fwd/another/g' $mine
+    run stage02 grade
+    ok "a signature about a kernel that is not there does not hold" [ $code -eq 2 ]
+    ok "and that is said" \
+        says "it speaks of the kernel 'flash_fwd': no kernel of yours has that name"
+    ok "with all else as it should be" [ "$(grep -c FAILS "$log")" -eq 1 ]
+    ok "which is said, too" says "all but the signature holds: "
+else
+    for ((i = 0; i < 5; i++)); do skip "there is no disassembler"; done
+fi
+echo "$signed" >stages/02_next/expect.sass
+
+change 's/    return (double)p->batch/    if (p->seq_q % 64) return "lengths are of 64";\n&/'
+run stage02 grade
+ok "a problem that is refused is named, with the kernel's own words" \
+    says '02_next: it refuses this problem ("lengths are of 64"), and the contract has no such'
+
+change 's/    const int head = blockIdx.y;/&\n    if (p.seq_q == 1) return;/'
+run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+ok "a case of the grid that fails is repeated by make, with the learner's file" \
+    says "repeat: make stage02 run KERNEL=$mine DEVICE=sim B="
+repeat=$(sed -nE 's/^ *repeat: make //p' "$log" | head -n 1)
+# shellcheck disable=SC2086 # words
+run $repeat
+ok "which fails as the grid did" [ $code -eq 2 ]
+ok "for the same reason" says "elements of O are wrong"
 
 change 's/^    if (row >= p.seq_q) return;.*//'
 run stage02 grade
@@ -241,4 +294,19 @@ if [ "$lab" -eq 0 ]; then
 else
     skip "there is no disassembler"
 fi
+
+# The counters of a launch that computes on the host, as the simulator lets it.
+printf '%s\n' '{"counters":null}' '{"counters":{"warp_instructions":7}}' |
+    awk -f tools/plot/field.awk -f tools/exercise/exercise.awk >"$log"
+ok "a result without a kernel does not hold" [ $? -eq 1 ]
+ok "and that is said" says "attention_launch launches no kernel"
+
+# Loads that nobody needs, though each is as it should be.
+change 's/^        float S = 0;/        for (int c = lane; c < D; c += 32)\
+            asm volatile("" ::"f"((float)k[(j + 1 < end ? D : 0) + c]));\
+&/'
+run stage02 grade
+ok "more sectors without a line at fault" grep -q 'sectors loaded .*<--' "$log"
+ok "the lines that issue most are shown instead" \
+    [ "$(grep -A 3 'lines to look at' "$log" | grep -cE '^ +[0-9.]+% ')" -eq 3 ]
 echo "1..$count"
