@@ -85,7 +85,8 @@ start() {
 //
 // What follows is stage ${from%%_*}, ${from#*_}, as it is: change it until all holds of
 //     make stage$number grade
-// On the way, make stage$number run KERNEL=$kernel and all other commands take it too.
+// On the way all other commands take it too:
+//     make stage$number run KERNEL=$kernel
 END
         sed '1,/^[^/]/{/^\/\//d}' "stages/$from/kernel.cu"
     } >"$fresh"
