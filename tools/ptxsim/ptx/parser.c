@@ -702,15 +702,26 @@ static void function(Parser *p, bool is_kernel) { /* after .entry or .func */
 
 /* ---- The module ------------------------------------------------------------------------------ */
 
+/* A byte of a path: one that is not ASCII is written as three octal digits behind a backslash. */
+static char path_byte(Lexer *lexer) {
+    const char *at = lexer->at;
+    int value = 0, digits = 0;
+    if (*at == '\\')
+        while (digits < 3 && at + digits + 1 < lexer->end && at[digits + 1] >= '0' &&
+               at[digits + 1] <= '7')
+            value = 8 * value + at[++digits] - '0';
+    lexer->at += digits == 3 ? 4 : 1;
+    return (char)(digits == 3 ? value : *at);
+}
+
 static void source_file(Parser *p) { /* after .file: number "path" and perhaps more */
     PtxModule *m = p->module;
     int index = small_number(p, 1 << 16);
     expect(p, '"');
-    const char *start = p->lexer.at;
-    while (p->lexer.at < p->lexer.end && *p->lexer.at != '"' && *p->lexer.at != '\n') p->lexer.at++;
-    size_t length = (size_t)(p->lexer.at - start);
-    char *path = arena_alloc(&m->arena, length + 1);
-    memcpy(path, start, length);
+    const char *end = p->lexer.at;
+    while (end < p->lexer.end && *end != '"' && *end != '\n') end++;
+    char *path = arena_alloc(&m->arena, (size_t)(end - p->lexer.at) + 1);
+    for (int i = 0; p->lexer.at < end; i++) path[i] = path_byte(&p->lexer);
     while (m->files < index) *PUSH(&m->arena, m->file, m->files) = NULL;
     if (index > 0) m->file[index - 1] = path;
     lexer_skip_line(&p->lexer);

@@ -1,5 +1,6 @@
 #include "analysis/listing.h"
 
+#include "analysis/source.h"
 #include "list.h"
 
 #include <ctype.h>
@@ -104,6 +105,7 @@ static void parse_source(Parser *parser, char *text) {
     if (!function || !end) return;
     file++;
     *end++ = '\0';
+    path_decode(file);
     const char *line = strstr(end, "line ");
     const int number = line ? parse_line_number(line + strlen("line ")) : 0;
     if (strcmp(file, ptx_file) == 0) {

@@ -3,13 +3,17 @@
 #include "list.h"
 
 #include <ctype.h>
+#include <limits.h>
 
 /* .file 1 "/a/b/kernel.cu", possibly with more behind it */
 static void read_file_number(Ptx *ptx, const char *line, const char *path) {
-    const char *name = strchr(line, '"');
-    const size_t length = strlen(path);
-    if (name && strncmp(name + 1, path, length) == 0 && name[1 + length] == '"')
-        ptx->file = atoi(line + strlen(".file"));
+    char name[PATH_MAX];
+    const char *start = strchr(line, '"');
+    if (!start) return;
+    snprintf(name, sizeof name, "%s", start + 1);
+    name[strcspn(name, "\"")] = '\0';
+    path_decode(name);
+    if (strcmp(name, path) == 0) ptx->file = atoi(line + strlen(".file"));
 }
 
 static PtxPlace read_place(const char *text) {

@@ -27,6 +27,18 @@ const char *source_line(const Source *source, int number) {
     return line + strspn(line, " \t");
 }
 
+static bool is_octal(const char *text) { return *text >= '0' && *text <= '7'; }
+
+void path_decode(char *path) {
+    char *to = path;
+    for (const char *at = path; *at; to++) {
+        const bool coded = *at == '\\' && is_octal(at + 1) && is_octal(at + 2) && is_octal(at + 3);
+        *to = coded ? (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + at[3] - '0') : *at;
+        at += coded ? 4 : 1;
+    }
+    *to = '\0';
+}
+
 const char *file_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

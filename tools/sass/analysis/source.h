@@ -19,6 +19,10 @@ Source source_read(const char *path);
 /* Line `number`, from 1, without the spaces before it; "" if there is no such line. */
 const char *source_line(const Source *source, int number);
 
+/* Decodes, in place, a path as compilers write it: a byte that is not ASCII is a backslash and
+ * three octal digits. */
+void path_decode(char *path);
+
 /* The last part of a path. */
 const char *file_name(const char *path);
 

@@ -364,6 +364,24 @@ static void parsed(const char *text) {
     ptx_free(module);
 }
 
+/* The compiler writes what is not ASCII as octal digits. */
+static void test_paths(void) {
+    static const char *const paths[][2] = {{"/j\\303\\274rgen/k.cu", "/j\303\274rgen/k.cu"},
+                                           {"\\360\\237\\230\\200", "\360\237\230\200"},
+                                           {"/a\\30/\\8/\\", "/a\\30/\\8/\\"},
+                                           {"/a\\3031", "/a\3031"},
+                                           {"", ""}};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char text[100], error[400] = "";
+        snprintf(text, sizeof text, ".file 1 \"%s\"\n.file 2 \"b\"", paths[i][0]);
+        PtxModule *module = ptx_parse(text, strlen(text), error, sizeof error);
+        if (!ok(module && module->files == 2 && strcmp(module->file[0], paths[i][1]) == 0,
+                "the path %s", paths[i][0]))
+            printf("# %s%s\n", error, module ? module->file[0] : "");
+        ptx_free(module);
+    }
+}
+
 /* What may stand there a thousand times, one in another or one after another. */
 static void test_many(void) {
     static const struct {
@@ -396,6 +414,7 @@ static void test_limits(void) {
     static char deep[5000];
     parsed(".file 65536 \"x\"");
     parsed(".file 1 \"x");
+    parsed(".file 1 \"\\303");
     parsed(".pragma \"nounroll\"");
     parsed(".section .debug_str { .b8 1, 2");
     parsed(".section .debug_str { .b8 1, 2 } .global .b32 a;");
@@ -432,6 +451,7 @@ int main(void) {
     test_returns();
     test_depth();
     test_many();
+    test_paths();
     test_limits();
     return done_testing();
 }

@@ -125,6 +125,21 @@ static void test_chains(void) {
     module_close(&module);
 }
 
+/* What is not ASCII is written as octal digits. */
+static void test_paths(void) {
+    static const char *const paths[][2] = {{"/j\\303\\274rgen/k.cu", "/j\303\274rgen/k.cu"},
+                                           {"/a\\30/\\381/\\318/\\", "/a\\30/\\381/\\318/\\"},
+                                           {"\\3031", "\3031"}};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char code[400];
+        snprintf(code, sizeof code, KERNEL("k") "\t//## File \"%s\", line 1\n  /*0000*/ EXIT ;\n",
+                 paths[i][0]);
+        Module module = sample_module(code);
+        is_text(module.listing.function[0].frame[0].file, paths[i][1], paths[i][0]);
+        module_close(&module);
+    }
+}
+
 static void test_numbers(void) {
     static const struct {
         const char *number;
@@ -222,6 +237,7 @@ static void test_sections(void) {
 
 int main(void) {
     test_chains();
+    test_paths();
     test_numbers();
     test_encodings();
     test_sections();
