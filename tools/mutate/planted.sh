@@ -21,7 +21,7 @@
 #
 # Environment: NVCC, NVCC_FLAGS; CHECK, the command that checks signatures; JOBS at a time; CC and
 # CUDA_INCLUDE.
-# Prints TAP. Exit: 0 all were caught, 1 not, 64 a file that makes no sense.
+# Prints TAP. Exit: 0 all were caught, 1 not, 64 a file or a JOBS that makes no sense.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -183,6 +183,8 @@ names=("$@")
 for name in "${names[@]}"; do
     [ -f "$here/planted/$name.bug" ] || fail 64 "there is no planted bug $name"
 done
+: "${JOBS:=$(nproc)}"
+[[ $JOBS =~ ^[1-9][0-9]*$ ]] || fail 64 "JOBS must be a whole number from 1; not '$JOBS'"
 # shellcheck source=tools/make/progress.sh
 . "$here/../make/progress.sh"
 numbered() { # gives the lines of TAP their numbers
@@ -194,8 +196,8 @@ numbered() { # gives the lines of TAP their numbers
     echo "1..$count"
 }
 mkdir -p build/mutants && "$here/code/libsass.sh" || exit 1
-printf '%s\n' "${names[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} \
+printf '%s\n' "${names[@]}" | xargs -P "$JOBS" -I{} \
     "$here/planted.sh" --one "$program" "$here/planted/{}.bug" |
     follow planted ${#names[@]} '^(not )?ok' '^not ok' "not caught" | numbered |
     tee build/planted.tap
-! grep -q '^not ok' build/planted.tap
+[ "$(grep -c '^ok' build/planted.tap)" -eq ${#names[@]} ]

@@ -54,4 +54,14 @@ result $? "and a test of the harness that passes"
 make -s planted BUGS=99_none >"$log" 2>&1
 [ $? -eq 2 ] && grep -q 'there is no planted bug 99_none' "$log"
 result $? "and a name that nobody has"
+# What nobody has tried was not caught.
+JOBS=x tools/mutate/planted.sh build/attention 04_no_WAR >"$log" 2>&1
+[ $? -eq 64 ] && grep -qx "JOBS must be a whole number from 1; not 'x'" "$log"
+result $? "and a number of jobs that is none"
+scratch=$(mktemp -d)
+printf '#!/bin/sh\nexit 1\n' >"$scratch/xargs" && chmod +x "$scratch/xargs"
+PATH=$scratch:$PATH tools/mutate/planted.sh build/attention 04_no_WAR >"$log" 2>&1
+[ $? -eq 1 ]
+result $? "no verdict at all is no success"
+rm -r "$scratch"
 echo "1..$count"
