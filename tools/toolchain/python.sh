@@ -12,6 +12,7 @@
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
+unset CDPATH # by which cd would say where it went
 list=$(cd "$(dirname "$0")" && pwd)/numpy.txt
 readonly list
 scratch='' # removed at exit
@@ -62,7 +63,8 @@ make_python() {
     { mkdir -p "$(dirname "$1")" && scratch=$(mktemp -d "$1.XXXXXX"); } 2>/dev/null ||
         fail "$1 cannot be written."
     if ! unpack "$scratch/python" >"$scratch/log" 2>&1; then
-        reason=$(grep -m 1 -i error "$scratch/log" || tail -n 1 "$scratch/log")
+        reason=$(grep -m 1 '^ERROR: ' "$scratch/log" || grep -m 1 -i error "$scratch/log" ||
+            tail -n 1 "$scratch/log")
         ! grep -q 'DO NOT MATCH THE HASHES' "$scratch/log" ||
             reason="a wheel is not the one whose hash tools/toolchain/numpy.txt has"
         fail "reference/ needs NumPy, and fetching it failed ($reason); either install NumPy for" \

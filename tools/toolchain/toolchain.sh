@@ -30,6 +30,7 @@ export LC_ALL=C # numbers have points and letters their usual case
 readonly MAJOR=13 RELEASE=13.0 COMPILER=compiler-13.0.88 DISASSEMBLER=disassembler-13.2.86
 readonly LAUNCH_SECONDS=60 # a driver that hangs must not hang the command
 
+unset CDPATH # by which cd would say where it went
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 readonly here root wheels=$root/build/cuda # one folder a pinned version: a new pin is a new folder
@@ -48,7 +49,10 @@ fail() {
 }
 
 # complaint LOG: the line of a failed program's output that says most.
-complaint() { grep -m 1 '^ptxsim: ' "$1" || grep -m 1 -i error "$1" || tail -n 1 "$1"; }
+complaint() {
+    grep -m 1 '^ptxsim: ' "$1" || grep -m 1 '^ERROR: ' "$1" || grep -m 1 -i error "$1" ||
+        tail -n 1 "$1"
+}
 
 # release PROGRAM: the CUDA release it belongs to, such as 13.0; nothing if it does not run.
 release() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
@@ -80,6 +84,7 @@ first_with() {
 take_compiler() {
     local top machine
     nvcc=$(command -v "$1") || return 1
+    [[ $nvcc == /* ]] || nvcc=$PWD/$nvcc
     [[ " ${tried[*]} " != *" $trial:$(realpath "$nvcc") "* ]] || return 1 # under another name
     tried+=("$trial:$(realpath "$nvcc")")
     # nvcc itself says where its toolkit is, also where the one on PATH is a link or a script.
@@ -148,9 +153,10 @@ search() {
 }
 
 fetch_compiler() {
-    [[ $root != *[[:blank:]]* ]] ||
+    [[ ! $root =~ [][:blank:]\'\"\`$,\;\&\|\<\>\(\)\{\}\*\?\!\#\\[] ]] ||
         fail "There is no CUDA compiler, and one that is fetched cannot work in a folder whose" \
-            "path has blanks, such as $root: move the checkout, or install the CUDA Toolkit."
+            "path has blanks, quotes or other characters of the shell, such as $root: move the" \
+            "checkout, or install the CUDA Toolkit."
     [ ! -d "$wheels/$COMPILER" ] ||
         fail "build/cuda/$COMPILER holds no working compiler: remove it and run this again."
     say "no CUDA compiler that serves was found: fetching NVIDIA's wheels, about 105 MB, into" \
@@ -220,24 +226,32 @@ fetch_disassembler() {
 
 # nvcc cannot even say where its toolkit is without a host compiler: looked for first.
 find_host_compiler() {
-    host=$(command -v "${NVCC_CCBIN:-g++}") ||
-        fail "nvcc needs a C++ compiler for the host, and ${NVCC_CCBIN:-g++} was not found:" \
-            "install g++, or set NVCC_CCBIN to the compiler to use."
+    local name names=("${NVCC_CCBIN:-gcc}")
+    [ -n "${NVCC_CCBIN:-}" ] || names+=(g++)
+    for name in "${names[@]}"; do
+        host=$(command -v "$name") ||
+            fail "nvcc needs a C++ compiler for the host, and $name was not found: install g++," \
+                "or set NVCC_CCBIN to the compiler to use."
+    done
 }
 
 # compile OPTION...: trial.cu, with what the stages need, to $made, which is called as a variant of
 # a stage is. Sets `plain`, the option that leaves PTX as text: that of newer compilers or of older
-# ones. False: `reason` says why.
+# ones. False: `reason` says why. As of the stages, paths are those from the root: nvcc cannot read
+# an absolute one that has a quote or a comma.
 compile() {
     local folder
-    folder=$(mktemp -d)
+    folder=$(mktemp -d 2>/dev/null) ||
+        fail "${TMPDIR:-/tmp} cannot be written, and compilers need room there."
     scratch+=("$folder")
     made=$folder/d128_fp16_full.so log=$folder/log
     for plain in --compress-mode=none --no-compress; do
-        "$nvcc" -std=c++17 -I"$root/common" $plain "$@" -o "$made" "$here/trial.cu" \
-            >"$log" 2>&1 && return
+        (cd "$root" && "$nvcc" -std=c++17 -Icommon $plain "$@" -o "$made" \
+            tools/toolchain/trial.cu) >"$log" 2>&1 && return
         grep -qi 'unknown option' "$log" || break
     done
+    head -c 1000000 /dev/zero 2>/dev/null >"$folder/room" ||
+        fail "${TMPDIR:-/tmp} is full, and compilers need room there."
     reason="it cannot compile a small stage: $(complaint "$log")"
     return 1
 }

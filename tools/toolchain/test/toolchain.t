@@ -29,6 +29,7 @@ for tool in bash basename cat chmod cp dirname env grep head ln mkdir mktemp mv 
     ln -s "$(command -v "$tool")" "$copy/bin/$tool"
 done
 program "$copy/bin/g++" <<<'echo 12'
+program "$copy/bin/gcc" <<<'echo 12'
 
 # disassembler NAME RELEASE: its two programs beside the toolkit's nvcc.
 disassembler() {
@@ -79,7 +80,8 @@ front=$copy/path/bin tools CUDA_HOME="$copy/home"
 ok "then PATH" wrote "NVCC := $copy/path/bin/nvcc"
 ok "the fragment has the release" wrote "CUDA_VERSION := 13.1"
 ok "the disassembler of CUDA_HOME serves it" wrote "CUOBJDUMP := $copy/home/bin/cuobjdump"
-ok "the small stage finds attention.h" grep -q -- "-I$copy/common .*/trial.cu" "$copy/compiled"
+ok "the small stage finds attention.h" \
+    grep -q -- "-Icommon .* tools/toolchain/trial.cu" "$copy/compiled"
 ok "each tool found has a line" [ "$(grep -cE '^[a-z+]+ +[0-9.]+ +/' "$log")" -eq 5 ]
 tools CUDA_HOME="$copy/home"
 ok "then CUDA_HOME" wrote "NVCC := $copy/home/bin/nvcc"
@@ -133,8 +135,23 @@ mv "$copy/bin/g++" "$copy/empty/"
 tools NVCC="$copy/named/bin/nvcc"
 ok "no host compiler ends with 2" [ $status -eq 2 ]
 ok "and g++ is named" says "g++ was not found: install g++"
-mv "$copy/empty/g++" "$copy/bin/"
+mv "$copy/empty/g++" "$copy/bin/" && mv "$copy/bin/gcc" "$copy/empty/"
+tools NVCC="$copy/named/bin/nvcc"
+ok "nor does nvcc work without gcc" says "gcc was not found: install g++"
+ok "which is all that is said" one_line
+mv "$copy/empty/gcc" "$copy/bin/"
+tools NVCC="$copy/named/bin/nvcc" TMPDIR="$copy/none"
+ok "no folder for temporary files ends with 2" [ $status -eq 2 ]
+ok "and is named, alone" \
+    [ "$(cat "$log")" = "$copy/none cannot be written, and compilers need room there." ]
 ok "nothing was written in all that" nothing_written
+front=$copy/named/bin run CDPATH="$copy" "$copy/bin/bash" -c \
+    "cd '$copy' && tools/toolchain/toolchain.sh build/out.mk"
+ok "a CDPATH leads nowhere else" wrote "NVCC := $copy/named/bin/nvcc"
+run NVCC=named/bin/nvcc "$copy/bin/bash" -c \
+    "cd '$copy' && tools/toolchain/toolchain.sh build/out.mk"
+ok "an NVCC from here is written from the root" wrote "NVCC := $copy/named/bin/nvcc"
+fresh
 
 # ---- The simulator's trial -----------------------------------------------------------------------
 # shellcheck disable=SC2016 # expanded in the toolkit
@@ -224,6 +241,10 @@ ok "the message says what is missing" says "There is no CUDA compiler"
 ok "and the first way out" says "install the CUDA Toolkit 13.0 or newer and put nvcc on PATH"
 ok "and the second" says "run this again with a network and a python3 that has pip"
 ok "and leaves nothing" nothing_left
+python 'echo "WARNING: connection error
+ERROR: Could not find it" >&2; exit 1'
+wheels
+ok "of what pip says its error is shown" says "says: ERROR: Could not find it)"
 python "$no_pip"
 mkdir -p "$copy/build"
 echo before >"$copy/build/out.mk"
@@ -269,6 +290,12 @@ mkdir -p "$copy/a folder" && cp -r "$copy/tools" "$copy/common" "$copy/a folder"
 run TOOLCHAIN_SEARCH=wheels "$copy/a folder/tools/toolchain/toolchain.sh" "$copy/a folder/out.mk"
 ok "in a folder with a blank nothing is fetched" [ $status -eq 2 -a ! -e "$copy/a folder/build" ]
 ok "and the message says what to do" says "move the checkout, or install the CUDA Toolkit"
+for name in "it's" 'a#b' 'a,b' 'a&b' "a\$b"; do
+    mkdir -p "$copy/$name" && cp -r "$copy/tools" "$copy/common" "$copy/$name"
+    run TOOLCHAIN_SEARCH=wheels "$copy/$name/tools/toolchain/toolchain.sh" "$copy/$name/out.mk"
+    ok "nor in one that is called $name" [ $status -eq 2 -a ! -e "$copy/$name/build" ]
+    rm -r "${copy:?}/$name"
+done
 compiler=$copy/build/cuda/compiler-13.0.88
 toolkit wheel 13.0
 sed -i "s|TOP=.*'|TOP=$compiler'|" "$copy/wheel/bin/nvcc"
