@@ -27,19 +27,26 @@ problems=("B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3"
     "B=1 H=2 HKV=2 N=100 NKV=383 CAUSAL=1 D=128 DTYPE=fp16 INIT=sink STRENGTH=13 LSE=0"
     "B=2 H=4 HKV=2 N=70 NKV=1 CAUSAL=1 D=64 DTYPE=bf16 INIT=infinite")
 
+# print TEXT: a line, which waits until a first check has shown that the values are good.
+begun='' waiting=''
+print() { if [ -n "$begun" ]; then echo "$1"; else waiting+=$1$'\n'; fi; }
+
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails. A bad value ends all.
 watch() {
     local name=$1 code
     shift
-    printf '%-10s ' "$name"
+    [ -z "$begun" ] || printf '%-10s ' "$name"
     "$@" >"$log" 2>&1
     code=$?
-    if [ $code -eq 0 ]; then
-        echo clean
-    elif [ $code -eq 64 ]; then
-        echo "not run:"
+    if [ $code -eq 64 ]; then
+        [ -z "$begun" ] || echo "not run:"
         cat "$log" >&2
         exit 64
+    fi
+    [ -n "$begun" ] || printf '%s%-10s ' "$waiting" "$name"
+    begun=yes
+    if [ $code -eq 0 ]; then
+        echo clean
     else
         echo "found something (exit $code):"
         cat "$log"
@@ -51,8 +58,13 @@ worst=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'trap "" INT TERM; exit 130' INT TERM
-device=auto
-for argument in "$@"; do [[ $argument == DEVICE=* ]] && device=${argument#DEVICE=}; done
+device=auto given=''
+for argument in "$@"; do
+    case $argument in
+        DEVICE=*) device=${argument#DEVICE=} ;;
+        *=*) given+=" $argument" ;;
+    esac
+done
 if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
     if ! command -v compute-sanitizer >/dev/null; then
         echo "compute-sanitizer was not found: install the CUDA Toolkit, or use DEVICE=sim." >&2
@@ -60,18 +72,18 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
     fi
     for problem in "${problems[@]}"; do
         read -ra keys <<<"$problem"
-        echo "$problem"
+        print "$problem$given"
         for tool in memcheck racecheck initcheck synccheck; do
             watch $tool compute-sanitizer --tool $tool --error-exitcode 1 \
                 "$program" run "${keys[@]}" REPS=1 "$@" DEVICE=gpu
         done
     done
 elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
-    echo "in the simulator: races, bounds, never-written shared memory, deadlocks," \
-        "indices that overflow"
+    print "in the simulator: races, bounds, never-written shared memory, deadlocks, indices that \
+overflow"
     for problem in "${problems[@]}"; do
         read -ra keys <<<"$problem"
-        echo "$problem"
+        print "$problem$given"
         for order in late early; do
             SIM_ASYNC=$order SIM_RACE=1 watch "copies $order" \
                 "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
@@ -80,12 +92,12 @@ elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
     # As many multiprocessors as an H200 has, for the stage that plans by them; newest copies first.
     for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1"; do
         read -ra keys <<<"$problem"
-        echo "$problem"
+        print "$problem$given"
         SIM_MULTIPROCESSORS=132 SIM_ORDER=1 SIM_RACE=1 watch "132 SMs" \
             "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
     done
     # Counts and indices within a tile stay below the limit, indices into the tensors do not.
-    echo "B=1 H=2 HKV=1 N=264 NKV=264"
+    print "B=1 H=2 HKV=1 N=264 NKV=264$given"
     SIM_INDEX=32767 SIM_RACE=1 watch "64 bits" \
         "$program-sim" run B=1 H=2 HKV=1 N=264 NKV=264 "$@" DEVICE=sim
 else

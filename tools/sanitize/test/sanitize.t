@@ -48,11 +48,14 @@ sanitize() {
 CODE=64 FINDS=. sanitize DEVICE=sim LIMIT=3 build/01_one
 ok "a bad value ends with 64" [ $code -eq 64 ]
 ok "at once" called 1 LIMIT=3
-ok "and is no finding" [ "$(grep -c 'found something' "$log")" -eq 0 ]
+ok "and its message is all that is said" [ "$(cat "$log")" = "a data race at line 7" ]
 
 # ---- in the simulator ----------------------------------------------------------------------------
 sanitize DEVICE=sim DTYPE=bf16 build/01_one build/02_two
 ok "a clean run succeeds" [ $code -eq 0 ]
+ok "it says what it runs first" [ "$(sed -n '2,3p' "$log")" = \
+    "B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3 DTYPE=bf16
+copies late clean" ]
 ok "it says so of each run" [ "$(grep -c ' clean$' "$log")" -eq "$(wc -l <"$calls")" ]
 ok "races are looked for in every run" called 0 '^race=[^1]|^race= '
 ok "at least three shapes with copies late" [ "$(grep -c 'async=late' "$calls")" -ge 3 ]
