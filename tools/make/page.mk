@@ -4,7 +4,7 @@ PAGE_FILES := $(wildcard tools/page/* tools/page/*/*)
 
 # Two kernels: FROM, TO. Each is a stage's number or a kernel's file, whose header names its stage.
 file_stage = $(if $(wildcard $(filter %.cu,$1)),$(call stage_of,$(shell \
-    sed -n '1s,^// Stage \([0-9]*\):.*,\1,p' $1)))
+    sed -nE '1s,^// (Stage|Exercise) ([0-9]*):.*,\2,p' $1)))
 side_stage = $(or $(call stage_of,$($1)),$(call file_stage,$($1)),$(error \
     $1 must be one of: $(NUMBERS), or the file of a kernel of these stages; not '$($1)'))
 side = $(or $(call stage_of,$($1)),$($1))
@@ -32,7 +32,7 @@ SITE := build/site
 SITE_DOCS := README.md $(wildcard notes/*.md notes/results/*.md tools/*/*.md tools/*/*/*.md)
 site_page = $(SITE)/$(patsubst %.md,%.html,$(patsubst %README.md,%index.md,$1))
 site_root = $(subst $() ,,$(patsubst %,../,$(wordlist 2,9,$(subst /, ,$1))))
-site_so = $(KERNEL_ROOT)/$(if $(filter $1,$(SM_90A)),sm_90a,$(ARCH))/$1/d128_fp16_full.so
+site_so = $(call dir_of,$1)/d128_fp16_full.so
 site_pair = $(firstword $(subst _, ,$1))_$(firstword $(subst _, ,$2))
 # The links in the head of a stage's page. Arguments: the stage, the one before it, the page's kind,
 # to which it does not link.
@@ -69,5 +69,5 @@ ifneq ($(filter site,$(MAKECMDGOALS)),)
 $(foreach d,$(SITE_DOCS),$(eval $(call site_doc,$d)))
 $(foreach s,$(STAGES),$(eval $(call site_stage,$s,$(call before,$s))))
 endif
-build/markdown.path: tools/page/site/markdown.sh
+build/markdown.path: tools/page/site/markdown.sh $(call gone,build/markdown.path)
 	@tools/page/site/markdown.sh build/markdown >$@
