@@ -7,8 +7,9 @@
 .SECONDARY:
 .SUFFIXES:
 SHELL := /bin/bash
-# Numbers and names read the same whatever the user's language.
+# Numbers and names read the same whatever the user's language; scripts go where they say.
 export LC_ALL := C
+unexport CDPATH
 
 include $(addprefix tools/make/,given.mk variables.mk limits.mk stages.mk compilers.mk \
     selection.mk kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)
@@ -116,7 +117,7 @@ run: $(if $(FIRST_RUN),$(firstword $(KERNELS)),$(KERNELS)) $(PROGRAMS)
 	    build/attention run $(FORWARD) $(SELECTED_DIRS) $(PIPED)$(if $(FIRST_RUN),; wait $$BUILDING))
 
 grid fuzz repeat: $(ALL_KERNELS) $(PROGRAMS)
-	@build/attention $@ $(FORWARD) $(SELECTED_DIRS)
+	@build/attention $@ $(FORWARD) $(SELECTED_DIRS) $(PIPED)
 
 bench: export CUDA_LIB := $(CUDA_LIB)
 bench: export CUDA_VERSION := $(CUDA_VERSION)
@@ -141,7 +142,7 @@ tune: export MACROS := $(call macros,$(VARIANT),$(call arch_of,$(SELECTED)))
 tune: export VARIANT := $(VARIANT)
 tune: $(PROGRAMS)
 	@tools/tune/tune.sh build/attention $(FORWARD) $(foreach v,BR BC WARPS,$(if $($v),'$v=$($v)')) \
-	    $(SELECTED_DIRS)
+	    $(SELECTED_DIRS) $(PIPED)
 
 start:
 	@tools/exercise/exercise.sh start $(SELECTED)
@@ -163,6 +164,7 @@ test: numpy $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(sort $(ALL_KERNELS)
 diff:
 	$(if $(call stage_of,$(FROM)),,$(error FROM must be one of: $(NUMBERS); not '$(FROM)'))
 	$(if $(call stage_of,$(TO)),,$(error TO must be one of: $(NUMBERS); not '$(TO)'))
+	@command -v git >/dev/null || { echo "git was not found: install git." >&2; exit 2; }
 	@set -o pipefail; color=never; git config --get-colorbool color.diff && color=always; \
 	{ git --no-pager diff --no-index --patience --color=$$color \
 	    stages/$(call stage_of,$(FROM))/kernel.cu stages/$(call stage_of,$(TO))/kernel.cu || \
@@ -188,7 +190,7 @@ profile: ncu $(KERNELS) $(PROGRAMS)
 	@tools/profile/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 sanitize: $(ALL_KERNELS) $(PROGRAMS)
-	@tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS)
+	@tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS) $(PIPED)
 
 trace:
 	@python=$$(tools/toolchain/python.sh build/python) && "$$python" reference/trace.py \
@@ -215,7 +217,7 @@ sass-baseline: $(BASELINE) $(LAB)
 	@mv build/sass_counts.md notes/results/ && echo notes/results/sass_counts.md
 
 check-sass: $(SIGNED) $(PROGRAMS) $(LAB)
-	@$(LAB_RUN) check $(SIGNED)
+	@$(LAB_RUN) check $(SIGNED) $(PIPED)
 
 sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
 	@$(LAB_RUN) diff $(LAB_FORWARD) $(PAIR:%=%/$(VARIANT).so) $(PIPED)
@@ -278,12 +280,15 @@ mutate: export CC := $(CC)
 mutate: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(if $(and $(CODE),$(filter stage%,$(MAKECMDGOALS))),$(error \
     CODE names the files whose mistakes are planted, so there can be no stage beside it))
+COMMA := ,
+$(foreach c,$(if $(filter mutate,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(CODE))),$(if \
+    $(and $(filter common common/% tools tools/%,$c),$(wildcard $c)),,$(error CODE must be files \
+    or folders of C in common, tools/ptxsim or tools/sass; not '$c')))
 mutate: $(LAB) $(if $(CODE),$(C_TESTS),$(PROGRAMS)) build/mutate
 	@$(if $(CODE),tools/mutate/code/code.sh $(CODE) $(C_TESTS),\
 	    tools/mutate/mutate.sh build/attention $(SELECTED_DIRS))
 
 # Bugs of tools/mutate/planted/, each with the command that must catch it.
-COMMA := ,
 planted: export NVCC := $(NVCC)
 planted: export NVCC_FLAGS := $(NVCC_FLAGS)
 planted: export CHECK := $(LAB_RUN) check

@@ -6,9 +6,20 @@ WRITES := $(if $(NEED_TOOLS),build) \
           $(if $(filter start,$(MAKECMDGOALS)),work) \
           $(if $(filter sass-baseline,$(MAKECMDGOALS)),notes/results)
 unwritable = $(shell mkdir -p $1 2>/dev/null; [ -d $1 ] || echo $1; \
-    find $1 -maxdepth 2 -type d ! -writable -print -quit 2>/dev/null)
+    find $1 -maxdepth 4 -type d ! -writable -print -quit 2>/dev/null)
 $(foreach d,$(WRITES),$(foreach u,$(firstword $(call unwritable,$d)),$(error \
     $u cannot be written: it is a file, or a folder of another user or on a read-only disk)))
+# Compilers and scripts write into TMPDIR; an empty one is none to scripts, but not to compilers.
+ifeq ($(value TMPDIR),)
+unexport TMPDIR
+else
+$(if $(NEED_TOOLS),$(if $(shell [ -d "$$TMPDIR" -a -w "$$TMPDIR" ] || echo no),$(error \
+    TMPDIR must be a folder that can be written; not '$(value TMPDIR)')))
+endif
+# gone FILE: "force" if it names what is no longer there, because the checkout or the CUDA Toolkit
+# has moved: it is written anew then.
+gone = $(if $(wildcard $1),$(if $(shell sed 's/.* := //' $1 | while read -r file; do \
+    case $$file in (/*) [ -e "$$file" ] || echo gone ;; esac; done),force))
 ifneq ($(NEED_TOOLS),)
 include build/toolchain.mk
 ifneq ($(filter command environment,$(firstword $(origin ARCH))),)
@@ -17,7 +28,7 @@ $(call one_of,ARCH,$(shell $(NVCC) --list-gpu-code) sm_90a)
 endif
 endif
 endif
-build/toolchain.mk: tools/toolchain/toolchain.sh
+build/toolchain.mk: tools/toolchain/toolchain.sh $(call gone,build/toolchain.mk)
 	@tools/toolchain/toolchain.sh $@
 
 # Some commands run kernels in the simulator alone, others there as well or where there is no GPU.
@@ -45,7 +56,7 @@ ifneq ($(SIM_ALONE)$(SIM_ARCHS)$(filter $(SIMULATED) $(ALSO_SIMULATED),$(RUNNING
 include build/simulator.mk
 endif
 endif
-build/simulator.mk: build/toolchain.mk
+build/simulator.mk: build/toolchain.mk $(call gone,build/simulator.mk)
 	@tools/toolchain/toolchain.sh --simulator build/attention-sim $@
 TWO_COMPILERS := $(if $(SIM_NVCC),$(if $(filter-out $(NVCC),$(SIM_NVCC)),yes))
 

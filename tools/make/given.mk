@@ -63,13 +63,15 @@ TAKES_timeline := $(PROBLEM) $(DEVICES) REPS BLOCK RESULTS
 TAKES_compare := $(filter-out FORMAT KERNEL,$(PROBLEM)) $(SIMULATOR) FROM TO GPU REPS
 TAKES_limits := D DTYPE CAUSAL GPU FORMAT $(if $(filter stage%,$(MAKECMDGOALS)),B H N KERNEL)
 TAKES_site := ARCH
-TAKES_sanitize := $(PROBLEM) $(DEVICES)
-TAKES_validate := $(PROBLEM) $(SIMULATOR) GPU
-TAKES_profile := $(PROBLEM) GPU LIMIT
+TAKES_sanitize := $(filter-out FORMAT,$(PROBLEM)) $(DEVICES)
+TAKES_validate := $(filter-out FORMAT,$(PROBLEM)) $(SIMULATOR) GPU
+TAKES_profile := $(filter-out FORMAT,$(PROBLEM)) GPU LIMIT
+TAKES_roofline := $(PROBLEM) DEVICE GPU LIMIT REPS RESULTS
+TAKES_bench := $(TAKES_roofline) SEQS REGIME SUSTAINED PEERS
 TAKES_grid := $(CASES) GRID
 TAKES_fuzz := $(CASES) SECONDS
 TAKES_repeat := $(CASES) RUNS LSE
-TAKES_tune := $(PROBLEM) $(DEVICES) REPS BR BC WARPS
+TAKES_tune := $(filter-out FORMAT,$(PROBLEM)) $(DEVICES) REPS BR BC WARPS
 TAKES_grade := ARCH KERNEL $(SIMULATOR)
 TAKES_start := ARCH
 TAKES_mutate := ARCH MUTANTS SEED JOBS CODE
@@ -89,7 +91,7 @@ TAKES_trace := N D BC CAUSAL SEED
 takes = $(if $(filter undefined,$(origin TAKES_$1)),$(USERS),$(TAKES_$1))
 COMMANDS := $(filter-out stage%,$(MAKECMDGOALS))
 KNOWN := $(filter-out stage,$(patsubst TAKES_%,%,$(filter TAKES_%,$(.VARIABLES)))) help clean \
-         bench roofline sass-baseline
+         sass-baseline
 NUMBERED := $(filter stage%,$(subst _, ,$(patsubst stages/%,stage%,$(wildcard stages/*))))
 $(foreach g,$(filter-out $(KNOWN),$(COMMANDS)),$(if $(findstring /,$g),,\
     $(call misspelt,command,$g,$(KNOWN) $(NUMBERED))))

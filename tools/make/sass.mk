@@ -9,7 +9,7 @@ build/sass: $(SASS) build/host/common/base/error.o
 build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
 	@mkdir -p $(@D)
 	@$(CC) -rdynamic $^ -ldl -lm -o $@
-build/disassembler.mk: build/toolchain.mk
+build/disassembler.mk: build/toolchain.mk $(call gone,build/disassembler.mk)
 	@tools/toolchain/toolchain.sh --disassembler $@
 
 # Before a command: the disassembler that build/disassembler.mk names, in its environment.

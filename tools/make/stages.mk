@@ -15,8 +15,16 @@ $(call one_of,DTYPE,fp16 bf16)
 $(call one_of,CAUSAL,0 1)
 $(call one_of,DEVICE,auto gpu sim)
 $(call one_of,FORCE,0 1)
-$(if $(SIM_BUDGET),$(if $(shell [[ '$(SIM_BUDGET)' =~ ^[1-9][0-9]*$$ ]] || echo bad),\
-    $(error SIM_BUDGET must be a whole number from 1; not '$(SIM_BUDGET)')))
+# The formats of a command that takes FORMAT: text and json, unless said here.
+FORMATS_annotate := text json html
+FORMATS_timeline := text json perfetto svg
+$(foreach g,sass count sass-diff ladder sass-ladder $(if $(STAGE_GOALS),,limits),\
+    $(eval FORMATS_$g := text markdown json))
+$(foreach g,$(filter-out help clean sass-baseline,$(COMMANDS)),$(if \
+    $(filter FORMAT,$(call takes,$g)),$(call one_of,FORMAT,$(or $(FORMATS_$g),text json))))
+$(foreach v,$(filter SIM_BUDGET JOBS,$(TAKEN)),$(if $($v),$(if $(shell \
+    [[ '$($v)' =~ ^[1-9][0-9]*$$ ]] || echo bad),$(error \
+    $v must be a whole number from 1; not '$($v)'))))
 
 VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$d_$t_$m)))
 VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)

@@ -17,7 +17,6 @@ endef
 ifneq ($(filter timeline,$(MAKECMDGOALS)),)
 $(if $(STAGE_GOALS),$(foreach s,$(filter-out $(MARKED),$(SELECTED)),$(error $s has no timeline:\
     the stages are $(foreach m,$(MARKED),stage$(firstword $(subst _, ,$m))))))
-$(call one_of,FORMAT,text json perfetto svg)
 TIMED := $(filter $(MARKED),$(SELECTED))
 else ifneq ($(filter test,$(MAKECMDGOALS)),)
 TIMED := $(foreach n,06 10 12 16,$(call stage_of,$n)) # two tests, side by side, make pages of them

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The Makefile as a user meets it: help, messages for bad values, what is rebuilt and what is not.
-# All of it in a folder whose path has a blank. Catches: a stage that needs an entry somewhere, a
-# stale variant, a needless rebuild, a program for another processor, a typo that nobody mentions, a
-# value that the shell executes, a variable that a command takes and does not use, a path that falls
-# apart at its blank.
+# All of it in a folder whose path has a blank, a quote and a letter that is not ASCII. Catches: a
+# stage that needs an entry somewhere, a stale variant, a needless rebuild, a program for another
+# processor, a typo that nobody mentions, a value that the shell executes, a variable that a command
+# takes and does not use, a bad value that is noticed after half an hour of compiling, a path that
+# falls apart at its blank, a tool that has moved and is not looked for.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -11,7 +12,7 @@ root=$PWD
 . tools/test/tap.sh
 
 work=$(mktemp -d)
-copy="$work/a checkout"
+copy="$work/jürgen's checkout"
 log=$copy/log
 shown=("$log")
 trap 'rm -rf "$work"' EXIT
@@ -123,11 +124,44 @@ diff D=64 FROM
 trace DEVICE=sim BC
 mutate N=3 MUTANTS
 plot N=3 RESULTS
+sanitize FORMAT=json N
+tune FORMAT=json BR
+bench JOBS=3 PEERS
+roofline SEQS=3 RESULTS
 explore REPS=3 BLOCK
 timeline RUNS=3 BLOCK
 compare FORMAT=json FROM
 site N=3 ARCH
 END
+# Formats, before anything is built.
+while read -r formats; do
+    read -ra words <<<"${formats%%:*}"
+    run "${words[@]}" FORMAT=xml
+    ok "${words[*]} FORMAT=xml ends with 2" [ $? -eq 2 ]
+    ok "and says which there are" says "FORMAT must be one of:${formats#*:}; not 'xml'"
+    ok "alone" [ "$(wc -l <"$log")" -eq 1 ]
+done <<'END'
+run: text json
+stage01 grid: text json
+stage01 annotate: text json html
+stage01 explore: text json
+stage01 limits: text json
+limits: text markdown json
+stage01 count: text markdown json
+sass-diff FROM=01 TO=02: text markdown json
+END
+for bad in "planted JOBS=x" "planted JOBS=0" "mutate JOBS=-1"; do
+    read -ra words <<<"$bad"
+    run "${words[@]}"
+    ok "$bad ends with 2" [ $? -eq 2 ]
+    ok "and says what it must be" says "JOBS must be a whole number from 1; not '${bad#*=}'"
+done
+for bad in nowhere common/none.c /etc; do
+    run mutate CODE=$bad
+    ok "mutate CODE=$bad ends with 2" [ $? -eq 2 ]
+    ok "and says what it must be" says "CODE must be files or folders of C in common, tools/"
+done
+ok "nothing was built for them" [ ! -e build/attention ]
 # Variables that the help promises to a command.
 while read -r line; do
     read -ra words <<<"$line"
@@ -148,6 +182,10 @@ stage01 run FORCE=1 SIM_BUDGET=200000000 LIMIT=3
 stage01 mutate MUTANTS=all SEED=2 JOBS=2
 compare FROM=01 TO=02 D=64 N=16 NKV=16
 END
+printf '// Exercise 02: coalesced\n' >mine.cu
+run -n compare FROM=01 TO=mine.cu
+ok "compare takes the kernel of an exercise" [ $? -eq 0 ]
+rm mine.cu
 run stage01 N=3
 ok "a build with a shape ends with 2" grep -q "make stage01 does not take N; it takes" "$log"
 run -n stage01 fuzz repeat SECONDS=3
@@ -200,6 +238,15 @@ run diff FROM=01 TO=02
 ok "what needs no build/ goes on" [ $? -eq 0 ]
 rm build
 mv kept build
+TMPDIR=$work/none run stage01 run
+ok "a TMPDIR that is not there ends with 2" [ $? -eq 2 ]
+ok "and says so" says "TMPDIR must be a folder that can be written; not '$work/none'"
+# shellcheck disable=SC2016 # make expands it
+echo 'any/environment: ; @env' >environment.mk
+TMPDIR='' CDPATH=$work run -f Makefile -f environment.mk any/environment
+ok "an empty TMPDIR is none, and CDPATH is not for scripts" \
+    [ "$(grep -c '^TMPDIR=\|^CDPATH=' "$log")" -eq 0 ]
+rm environment.mk
 run stage02 start
 ok "a file in place of work/" says "*** work cannot be written: it is a file"
 rm work
@@ -244,24 +291,32 @@ ok "and says so" says "06_later needs sm_80 or newer: ARCH must not be sm_75"
 on 7.5
 PATH=$PWD/bin:$PATH run roofline
 ok "so does the roofline of such a GPU" says "roofline needs compute capability 8.0 or newer"
+touch README.md
+PATH=$PWD/bin:$PATH run -n site
+ok "its site has the later stages for the simulator" \
+    says "-o build/sm_80/06_later/d128_fp16_full.so"
+rm README.md
 
 # ---- A compiler for the GPU and another for the simulator ----------------------------------------
 # What each command compiles with which, and where it looks for kernels, beside a GPU of 7.5.
+old_nvcc=$work/old/nvcc new_nvcc=$work/new/nvcc
+mkdir "$work/old" "$work/new" && touch "$old_nvcc" "$new_nvcc" "$work/new/cuobjdump"
 cp -p build/toolchain.mk build/one.mk && cp -p build/simulator.mk build/one_sim.mk
-sed 's,^NVCC := .*,NVCC := /old/nvcc,; s,^NVCC_PLAIN := .*,NVCC_PLAIN := --no-compress,' \
+sed "s,^NVCC := .*,NVCC := $old_nvcc,; s,^NVCC_PLAIN := .*,NVCC_PLAIN := --no-compress," \
     build/one.mk >build/toolchain.mk
-printf 'SIM_NVCC := /new/nvcc\nSIM_PLAIN := --compress-mode=none\n' >build/simulator.mk
-printf 'CUOBJDUMP := /dis/cuobjdump\nNVDISASM := /dis/nvdisasm\n' >build/disassembler.mk
+printf '%s\n' "SIM_NVCC := $new_nvcc" 'SIM_PLAIN := --compress-mode=none' >build/simulator.mk
+printf '%s\n' "CUOBJDUMP := $work/new/cuobjdump" "NVDISASM := $work/new/cuobjdump" \
+    >build/disassembler.mk
 beside() { PATH=$PWD/bin:$PATH run -n -o build/disassembler.mk "$@"; }
 compiles() { # compiles NVCC OPTION OUTPUT
     grep -qE "^$1 .* $2 .* -o $3/d128_fp16_full.so" "$log"
 }
 only() { # only NVCC: nothing is compiled by the other one
-    grep -q "^$1 " "$log" && ! grep -E '^/(old|new)/nvcc ' "$log" | grep -vq "^$1 "
+    grep -q "^$1 " "$log" && ! grep -E "^$work/(old|new)/nvcc " "$log" | grep -vq "^$1 "
 }
-old() { compiles /old/nvcc --no-compress "build/$1"; }
-new() { compiles /new/nvcc --compress-mode=none "build/$1"; }
-whole() { grep -qE "^/new/nvcc .*code=\[sm_[^ ]* .*-o build/sim_whole/" "$log"; }
+old() { compiles "$old_nvcc" --no-compress "build/$1"; }
+new() { compiles "$new_nvcc" --compress-mode=none "build/$1"; }
+whole() { grep -qE "^$new_nvcc .*code=\[sm_[^ ]* .*-o build/sim_whole/" "$log"; }
 on 7.5
 beside run
 ok "the GPU's compiler makes its stages" old sm_75/01_three_pass
@@ -276,16 +331,16 @@ for command in explore grade mutate check-sass "sanitize DEVICE=sim" "grid DEVIC
     mkdir -p work/01_three_pass && cp stages/01_three_pass/kernel.cu work/01_three_pass/
     read -ra words <<<"$command"
     beside stage01 "${words[@]}"
-    [ "$command" = mutate ] || ok "$command has the simulator's compiler alone" only /new/nvcc
+    [ "$command" = mutate ] || ok "$command has the simulator's compiler alone" only "$new_nvcc"
 done
 beside stage01 explore
 ok "with machine code, for what shows it" whole
 beside planted BUGS=04_no_WAR
-ok "planted builds nothing with the GPU's" [ "$(grep -c '^/old/nvcc' "$log")" -eq 0 ]
+ok "planted builds nothing with the GPU's" [ "$(grep -c "^$old_nvcc" "$log")" -eq 0 ]
 for command in sanitize grid bench profile tune sass; do
     beside stage01 $command
     ok "$command on the GPU has nothing of the simulator's" \
-        [ "$(grep -c '^/new/nvcc' "$log")" -eq 0 ]
+        [ "$(grep -c "^$new_nvcc" "$log")" -eq 0 ]
 done
 beside compare FROM=01 TO=02
 ok "compare has the GPU's kernels" old sm_75/02_coalesced
@@ -309,6 +364,15 @@ PATH=$PWD/bin:$PATH run -n run
 ok "and one is where it does not" says "asked --simulator"
 PATH=$PWD/bin:$PATH run -n stage01 sass
 ok "nor for machine code" [ "$(grep -c asked "$log")" -eq 0 ]
+ok "nor for a disassembler" [ "$(grep -c -e --disassembler "$log")" -eq 0 ]
+rm "$work/new/cuobjdump"
+PATH=$PWD/bin:$PATH run -n stage01 sass
+ok "a disassembler that is gone is looked for again" says "toolchain.sh --disassembler build/"
+ok "and no compiler" [ "$(grep -c "asked build/toolchain.mk" "$log")" -eq 0 ]
+mv "$old_nvcc" "$work/moved"
+PATH=$PWD/bin:$PATH run -n stage01 run
+ok "so is a compiler, such as that of a checkout which has moved" says "asked build/toolchain.mk"
+mv "$work/moved" "$old_nvcc"
 printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
 PATH=$PWD/bin:$PATH run stage01 validate
 ok "nor for what needs a GPU and has none" [ "$(grep -c asked "$log")" -eq 0 ]

@@ -22,7 +22,7 @@ if [ ! -s "$scratch/record" ]; then
     [ "${code:-0}" -ne 0 ] || code=1
     exit "$code"
 fi
-grep '^ptxsim: ' "$scratch/log" >&2 || true
+sed -n 's/^ptxsim: SIM_/ptxsim: /; /^ptxsim: /p' "$scratch/log" >&2
 if [ "$output" = - ]; then
     cat "$scratch/record"
     exit
