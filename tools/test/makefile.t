@@ -243,9 +243,9 @@ ok "a TMPDIR that is not there ends with 2" [ $? -eq 2 ]
 ok "and says so" says "TMPDIR must be a folder that can be written; not '$work/none'"
 # shellcheck disable=SC2016 # make expands it
 echo 'any/environment: ; @env' >environment.mk
-TMPDIR='' CDPATH=$work run -f Makefile -f environment.mk any/environment
-ok "an empty TMPDIR is none, and CDPATH is not for scripts" \
-    [ "$(grep -c '^TMPDIR=\|^CDPATH=' "$log")" -eq 0 ]
+TMPDIR='' CDPATH=$work GIT_DIR=$work run -f Makefile -f environment.mk any/environment
+ok "an empty TMPDIR is none, and neither CDPATH nor a hook's GIT_DIR is for scripts" \
+    [ "$(grep -c '^TMPDIR=\|^CDPATH=\|^GIT_DIR=' "$log")" -eq 0 ]
 rm environment.mk
 run stage02 start
 ok "a file in place of work/" says "*** work cannot be written: it is a file"

@@ -31,8 +31,8 @@ for test in ${before[@]+"${before[@]}"}; do
 done
 
 rm -f "$times"
-prove --timer --jobs "${TEST_JOBS:-$(($(nproc) + 2))}" --state=save --statefile="$times" --exec '' \
-    "${tests[@]}"
+prove --norc --timer --jobs "${TEST_JOBS:-$(($(nproc) + 2))}" --state=save \
+    --statefile="$times" --exec '' "${tests[@]}"
 code=$?
 echo "The slowest tests, in seconds:"
 slowest | head -n 10

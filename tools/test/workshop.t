@@ -27,17 +27,27 @@ def ok(condition, name, note=""):
         print("".join(f"# {line}\n" for line in note.splitlines()[-30:]), end="")
 
 
+def sources():
+    """What is tracked or new here; of a tree without .git all that no command has made."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode == 0:
+        return filter(None, listed.stdout.decode().split("\0"))
+    made = [ROOT / "build", ROOT / "work"]
+    return [path.relative_to(ROOT) for path in ROOT.rglob("*")
+            if not any(folder in path.parents for folder in made)]
+
+
 def clone(folder):
-    """What is tracked or new here, as a repository at folder."""
-    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                           cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-    for name in filter(None, files):
+    """That as a repository at folder, whatever the user's git does with a commit."""
+    for name in sources():
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     git = ["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost"]
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a clone"]):
-        subprocess.run([*git, *arguments], check=True)
+        subprocess.run([*git, *arguments], check=True,
+                       env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
 
 
 def shell(text, folder, repository):

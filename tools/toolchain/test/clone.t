@@ -16,7 +16,12 @@ trap 'rm -rf "$copy"' EXIT
 shown=("$log")
 
 mkdir -p "$copy/clone" "$copy/bin"
-git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+# What is tracked or new here; of a tree without .git all that no command has made.
+sources() {
+    git ls-files -z --cached --others --exclude-standard 2>/dev/null ||
+        find . -path ./build -prune -o -path ./work -prune -o -type f -print0
+}
+sources | while IFS= read -r -d '' file; do
     [ ! -f "$file" ] || printf '%s\0' "$file"
 done | xargs -0 cp --parents -t "$copy/clone"
 # A cc whose objects are empty and whose programs are scripts: one says how it was run, the other
