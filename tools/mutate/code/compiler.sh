@@ -2,8 +2,8 @@
 # A compiler that does nothing twice: what the same files, one of them a source, and the same flags
 # gave before is copied. Tests that build programs anew for each mutant take it as their CC or NVCC.
 #
-# Environment: COMPILER, the compiler; KEPT, the folder of what it gave, which is another one for
-# other headers.
+# Environment: COMPILER, the compiler; KEPT, the folder of what it gave, which is another one
+# where a file that sources include is another.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 

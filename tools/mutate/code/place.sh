@@ -90,11 +90,11 @@ make_tree() {
 # run_script SCRIPT: a test there, until its first "not ok", which is then in $log. 0 if it has
 # none, 124 if it came to no end. What it compiles is kept, see compiler.sh.
 run_script() {
-    local headers compiler=$PWD/$place/compiler.sh
-    headers=$(find -L "$scratch/tree" -name '*.h' -print0 | sort -z | xargs -0 cat |
-        sha256sum | cut -c1-16)
+    local included compiler=$PWD/$place/compiler.sh
+    included=$(find -L "$scratch/tree" -name '*.h' -print0 -o -name '*.cu' -print0 | sort -z |
+        xargs -0 cat | sha256sum | cut -c1-16)
     (
-        export KEPT=$PWD/build/mutants/compiled/$headers
+        export KEPT=$PWD/build/mutants/compiled/$included
         case $1 in
             common/*) export COMPILER=${CC:-cc} CC=$compiler ;;
             *) export COMPILER=${NVCC:-nvcc} NVCC=$compiler ;;

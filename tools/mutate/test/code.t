@@ -89,6 +89,20 @@ ok "and with another one of that name again" [ "$(linked)" = 5 ]
 echo 'int a = NUMBER' >"$work/a.c"
 compiled -DNUMBER=1 >/dev/null 2>"$log"
 ok "an error is one" [ $? -ne 0 ]
+mkdir -p "$work/place/tree/tools"
+cat >"$work/place/tree/tools/script.t" <<'END'
+echo '#include "bug.cu"' >tools/all.c
+"$NVCC" -c tools/all.c -o tools/all.o && echo 1..1
+END
+included() { # included TEXT: how often it compiled so far for a script, if this is what is included
+    echo "$1" >"$work/place/tree/tools/bug.cu"
+    NVCC=$work/compiler CALLS=$work/for_script scratch=$work/place log=$work/place/log bash -c \
+        '. tools/make/within.sh; . tools/mutate/code/place.sh; run_script tools/script.t' &&
+        wc -l <"$work/for_script"
+}
+text="int bug = $$;"
+ok "what a source includes is compiled once" [ "$(included "$text"):$(included "$text")" = 1:1 ]
+ok "and anew where it has changed" [ "$(included "$text /* */")" = 2 ]
 
 # ---- What becomes of a mutant --------------------------------------------------------------------
 # The tests of bits.c do not see what is wrong in rows.c, and those of rows.c do.
