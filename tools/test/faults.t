@@ -79,7 +79,9 @@ cp $results "$work/whole"
 full "$root/tools/bench/bench.sh" "$work/program" a
 ok "a bench that cannot print fails" [ $code -eq 1 ]
 ok "and says why" says 'no space left'
-run bash -c "trap '' XFSZ; ulimit -f 1; exec $root/tools/bench/bench.sh $work/program a"
+# shellcheck disable=SC2016 # the other shell expands it
+run bash -c 'trap "" XFSZ; ulimit -f 1; exec "$@"' bash "$root/tools/bench/bench.sh" \
+    "$work/program" a
 ok "a bench whose disk is full fails" [ $code -ne 0 ]
 ok "and says why" says 'file too large'
 ok "the results before it stay as they were" cmp -s $results "$work/whole"

@@ -16,9 +16,10 @@ says() { grep -qF -- "$1" "$log"; }
 nvcc=$(sed -n 's/^NVCC := //p' build/toolchain.mk)
 export NVCC=$nvcc MACROS='-DHEAD_DIM=128 -DELEMENT_BF16=0 -DCAUSAL=0' VARIANT=d128_fp16_full
 export NVCC_FLAGS="-std=c++17 -O3 --compress-mode=none -Xcompiler -fPIC -shared -cudart none \
-    -I$root/common -D_GLIBCXX_BITS_SPECFUN_H"
+    -Icommon -D_GLIBCXX_BITS_SPECFUN_H"
 mkdir -p "$work/stages/01_small" "$work/stages/02_none"
 cd "$work" || exit 1
+ln -s "$root/common" common
 cp "$root/tools/test/small_kernel.cu" stages/01_small/kernel.cu
 sed 's/; tune:.*//' stages/01_small/kernel.cu >stages/02_none/kernel.cu
 tune() { "$root/tools/tune/tune.sh" "$@" >"$log" 2>&1; code=$?; }
