@@ -33,7 +33,7 @@ void path_decode(char *path) {
     char *to = path;
     for (const char *at = path; *at; to++) {
         const bool coded = *at == '\\' && is_octal(at + 1) && is_octal(at + 2) && is_octal(at + 3);
-        *to = coded ? (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + at[3] - '0') : *at;
+        *to = coded ? (char)strtol((char[]){at[1], at[2], at[3], '\0'}, NULL, 8) : *at;
         at += coded ? 4 : 1;
     }
     *to = '\0';

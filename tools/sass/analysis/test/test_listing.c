@@ -129,6 +129,8 @@ static void test_chains(void) {
 static void test_paths(void) {
     static const char *const paths[][2] = {{"/j\\303\\274rgen/k.cu", "/j\303\274rgen/k.cu"},
                                            {"/a\\30/\\381/\\318/\\", "/a\\30/\\381/\\318/\\"},
+                                           {"0303", "0303"},
+                                           {"\\803\\x03", "\\803\\x03"},
                                            {"\\3031", "\3031"}};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         char code[400];

@@ -137,7 +137,7 @@ static void test_likeness(void) {
     ptx = read_text(text, NULL);
     is_int(ptx.file, 0, "no file is asked for");
     ptx_free(&ptx);
-    ptx = read_text(".file 2 \"/j\\303\\274rgen/k.cu\"\n", "/j\303\274rgen/k.cu");
+    ptx = read_text(".file 2 \"/j\\303\\274rgen/%s.cu\"\n", "/j\303\274rgen/%s.cu");
     is_int(ptx.file, 2, "a file whose name is not ASCII");
     ptx_free(&ptx);
 }
