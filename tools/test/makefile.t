@@ -281,7 +281,7 @@ rm -r build/sm_80
 # shellcheck disable=SC2016 # make expands it
 echo 'any/jobs: ; @echo "jobs: $(MAKEFLAGS)"' >jobs.mk
 run -f Makefile -f jobs.mk any/jobs
-ok "all cores compile" grep -qE '^jobs: .*-j[0-9]+ --jobserver' "$log"
+ok "all cores compile" grep -qE "^jobs: .*-j$(nproc)( --jobserver|$)" "$log"
 run -f Makefile -f jobs.mk any/jobs -j1
 ok "unless the user says how many" grep -q "^jobs: .*-j1" "$log"
 rm jobs.mk
