@@ -527,10 +527,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     const int seen = visible_keys(p, min(t.first_row + group_row + M_TILES * M_STEP, p.seq_q) - 1);
     for (; WARPGROUPS > 1 && t.last >= max(seen, BC); t.last -= BC, step++) { // released unread
-        wait_full(ring_K, step); // else a later wait for this buffer could take the phase before
-        wait_full(ring_V, step); // this one for its own, which has the same parity
-        release(ring_K, step, lane);
-        release(ring_V, step, lane);
+        wait_full(ring_K, step), wait_full(ring_V, step); // a parity tells a use of a buffer from
+        release(ring_K, step, lane), release(ring_V, step, lane); // the one before and no other
     }
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, step++) {
@@ -546,7 +544,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
         for (int m = 0; m < M_TILES; m++) {
             wgmma_wait_group<AT_ONCE - 1>(S_ij[m]);
-            if (m == M_TILES - 1) release(ring_K, step, lane);
+            if (m == M_TILES - 1) {
+                release(ring_K, step, lane);
+            }
             if (j + BC > visible_keys(p, t.first_row + m * M_STEP + warp_row)) { // masked keys
                 const int row = tile_of(p).first_row + m * M_STEP + warp_row;
                 mask(S_ij[m], p, row, j, lane);
