@@ -36,7 +36,8 @@ says '^01_none .*PASS: not timed, because another stage failed'
 result $? "the other one passed, without times"
 within 20 attention grid GRID=small "${cell[@]}" LIMIT=1 13_hang 01_none
 exits 1 "a hang in the grid" 'FAIL 13_hang: it did not end within 1 s' 'repeat: attention run B='
-within 20 attention fuzz SECONDS=600 "${cell[@]}" LIMIT=1 13_hang 01_none
+# A seed whose first case is small: of a large one the oracle alone may take longer than that.
+within 20 attention fuzz SEED=1795712862 SECONDS=600 "${cell[@]}" LIMIT=1 13_hang 01_none
 exits 1 "a hang ends the fuzzer" 'FAIL 13_hang: it did not end within 1 s'
 
 # ---- a fault that stays --------------------------------------------------------------------------
