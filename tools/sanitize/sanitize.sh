@@ -24,7 +24,7 @@ problems=("B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3"
     "B=2 H=4 HKV=2 N=129 NKV=300 CAUSAL=1 D=64 DTYPE=fp16 INIT=equal"
     "B=2 H=2 HKV=1 N=70 NKV=330 CAUSAL=0 D=64 DTYPE=bf16 INIT=infinite"
     "B=1 H=6 HKV=2 N=17 NKV=520 CAUSAL=1 D=64 DTYPE=bf16 INIT=peaked"
-    "B=1 H=2 HKV=2 N=100 NKV=383 CAUSAL=1 D=128 DTYPE=fp16 INIT=sink STRENGTH=13 LSE=0"
+    "B=1 H=2 HKV=2 N=200 NKV=483 CAUSAL=1 D=128 DTYPE=fp16 INIT=sink STRENGTH=13 LSE=0"
     "B=2 H=4 HKV=2 N=70 NKV=1 CAUSAL=1 D=64 DTYPE=bf16 INIT=infinite")
 
 # print TEXT: a line, which waits until a first check has shown that the values are good.

@@ -26,8 +26,16 @@ void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus sta
     fault(warp, lane, "mbarrier at 0x%x: %s", address, mbarrier_message(status));
 }
 
-void mbarrier_phase_ended(Block *block, uint32_t address) {
+void mbarrier_phase_ended(Warp *warp, int lane, uint32_t address) {
+    Block *block = warp->block;
     block->progress++;
+    const int passed = block->race ? race_mbarrier_passes(block->race, address) : -1;
+    if (passed >= 0)
+        fault(
+            warp, lane,
+            "mbarrier at 0x%x: a phase ends here, and nothing orders that after warp %d's wait for "
+            "the phase before, which may therefore end too late or never",
+            address, passed);
     if (block->race) race_mbarrier_complete(block->race, address);
     if (block->record) observe_mbarrier_complete(block->record, address);
 }
@@ -45,7 +53,7 @@ void mbarrier_arrive_at(Warp *warp, int lane, uint32_t address, uint32_t count) 
     if (record) observe_mbarrier_arrive(record, warp, address, count);
     mbarrier_require(warp, lane, address, mbarrier_arrive(&word, count, &completed));
     mbarrier_put(warp->block, address, word);
-    if (completed) mbarrier_phase_ended(warp->block, address);
+    if (completed) mbarrier_phase_ended(warp, lane, address);
 }
 
 void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
@@ -53,5 +61,5 @@ void mbarrier_complete_at(Warp *warp, int lane, uint32_t address, uint32_t bytes
     bool completed = false;
     mbarrier_require(warp, lane, address, mbarrier_complete_tx(&word, bytes, &completed));
     mbarrier_put(warp->block, address, word);
-    if (completed) mbarrier_phase_ended(warp->block, address);
+    if (completed) mbarrier_phase_ended(warp, lane, address);
 }

@@ -15,8 +15,8 @@ void mbarrier_put(Block *block, uint32_t address, uint64_t word);
 /* Faults if the status is not MBARRIER_OK. */
 void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus status);
 
-/* The phase in progress has completed. */
-void mbarrier_phase_ended(Block *block, uint32_t address);
+/* The phase in progress has completed, by what a lane did. */
+void mbarrier_phase_ended(Warp *warp, int lane, uint32_t address);
 
 /* One arrival more to come in this phase. */
 void mbarrier_await_copy_at(Warp *warp, int lane, uint32_t address);

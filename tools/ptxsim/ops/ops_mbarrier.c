@@ -13,6 +13,7 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     mbarrier_require(warp, lane, address, mbarrier_init(&word, count));
     mbarrier_put(warp->block, address, word);
+    if (warp->block->race) race_mbarrier_init(warp->block->race, address);
     Record *record = warp->block->record;
     if (record) observe_mbarrier_init(record, warp, address, count);
 }
@@ -52,7 +53,7 @@ static void arrive(Warp *warp, const Op *op, int lane, uint32_t address, uint32_
                      op->mode == ACTION_DROP ? mbarrier_arrive_drop(&word, count, &completed)
                                              : mbarrier_arrive(&word, count, &completed));
     mbarrier_put(warp->block, address, word);
-    if (completed) mbarrier_phase_ended(warp->block, address);
+    if (completed) mbarrier_phase_ended(warp, lane, address);
 }
 
 static void expect(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
@@ -60,7 +61,7 @@ static void expect(Warp *warp, int lane, uint32_t address, uint32_t bytes) {
     bool completed = false;
     mbarrier_require(warp, lane, address, mbarrier_expect_tx(&word, bytes, &completed));
     mbarrier_put(warp->block, address, word);
-    if (completed) mbarrier_phase_ended(warp->block, address);
+    if (completed) mbarrier_phase_ended(warp, lane, address);
 }
 
 /* operands: state or -1, address, count or -1 */
@@ -108,6 +109,12 @@ static void acquire(Warp *warp, const Op *op, uint32_t lanes) {
         for (uint32_t left = lanes; left; left &= left - 1)
             if (shared_address(warp, op, 1, first_lane(left), op->offset) == address)
                 same |= 1u << first_lane(left);
+        if (op->width == 4 &&
+            !race_mbarrier_knows(warp->block->race, address, (unsigned)warp->index))
+            fault(warp, (int)first_lane(same),
+                  "mbarrier at 0x%x: this wait may end two phases early: nothing orders it after "
+                  "the end of the phase before, and until then an older one has this parity",
+                  address);
         race_mbarrier_acquire(warp->block->race, address, (unsigned)warp->index, same, op->order);
         lanes &= ~same;
     }

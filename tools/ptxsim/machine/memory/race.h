@@ -169,6 +169,19 @@ bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
 bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp, uint32_t lanes,
                            unsigned order);
 
+/* mbarrier.init: its first phase begins. */
+void race_mbarrier_init(Race *race, uint32_t mbarrier);
+
+/* A parity tells a phase from the one before it, not from the one before that. So whatever the
+ * schedule, a warp that waits by parity must know that the phase before is over: else an earlier
+ * one may pass for the one that is meant. And a phase may complete only after all waits for the one
+ * before: else they end too late, or never.
+ * race_mbarrier_knows: whether the first holds for a warp that has found the last phase completed;
+ * to be asked before it acquires. race_mbarrier_passes: a warp whose wait nothing orders before the
+ * completion of the phase in progress, or -1; to be asked before that. */
+bool race_mbarrier_knows(Race *race, uint32_t mbarrier, unsigned warp);
+int race_mbarrier_passes(Race *race, uint32_t mbarrier);
+
 /* A lane's strong access to `address`, shared or global, is performed: a read, which may acquire,
  * or a write, which may release. An atomic that writes is first the one and then the other, which
  * goes on with what the write before it released. `order` are bits, as above. */

@@ -501,9 +501,10 @@ bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier_
     MbarrierClocks *clocks = race_mbarrier(race, mbarrier_address);
     if (!clocks) return false;
     Act now;
-    begin(&now, race, warp, RACE_ACTOR_BULK_LOAD, mbarrier_index(race, clocks), clocks->phase,
+    begin(&now, race, warp, RACE_ACTOR_BULK_LOAD, mbarrier_index(race, clocks), clocks->now.clock,
           RACE_WRITE, source);
     now.mbarrier = mbarrier_address;
+    clocks->now.copies = true;
     act_as(race, &now, lane);
     const Cells cells = cells_of(race, address, bytes);
     if (check_write(race, &now, issuer(lane), cells_of(race, mbarrier_address, 1).first, report))

@@ -38,10 +38,18 @@ typedef struct Queue {
     uint32_t lanes;        /* that have ever issued something: the groups are theirs */
 } Queue;
 
+/* Who knows that a phase is over: who has waited for it, or knows of all its arrivals. */
+typedef struct Phase {
+    uint32_t clock;                   /* of its bulk loads, and of its end */
+    uint32_t arrival[RACE_MAX_WARPS]; /* each warp's clock at its last one */
+    bool copies;                      /* it also waits for some, which nobody knows of */
+} Phase;
+
 typedef struct MbarrierClocks {
     uint32_t address;
-    uint32_t phase;              /* clock of bulk loads in the phase in progress */
-    uint32_t arrived[MAX_WIDTH]; /* joined from the arrivals so far */
+    Phase now, last, before;         /* in progress, the last that completed, the one before it */
+    uint32_t waited[RACE_MAX_WARPS]; /* each warp's clock when it last found a phase completed */
+    uint32_t arrived[MAX_WIDTH];     /* joined from the arrivals so far */
     uint32_t completed[MAX_WIDTH];
 } MbarrierClocks;
 

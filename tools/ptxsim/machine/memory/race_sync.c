@@ -95,7 +95,7 @@ MbarrierClocks *race_mbarrier(Race *race, uint32_t address) {
     MbarrierClocks *clocks = &race->mbarrier[race->mbarriers++];
     memset(clocks, 0, sizeof *clocks);
     clocks->address = address;
-    clocks->phase = next_clock(race);
+    clocks->now.clock = next_clock(race);
     return clocks;
 }
 
@@ -167,6 +167,8 @@ bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned 
         release_now(race, clocks->arrived, warp, lane);
     else
         release_fenced(race, clocks->arrived, warp, lane);
+    clocks->now.arrival[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
+    clocks->now.copies |= copies;
     if (copies) {
         unsigned who = actor(race, SECTION_COPY, warp);
         clocks->arrived[who] = race->queue[RACE_COPY][warp].open;
@@ -179,9 +181,11 @@ bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned 
 bool race_mbarrier_complete(Race *race, uint32_t address) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    clocks->arrived[mbarrier_index(race, clocks)] = clocks->phase;
+    clocks->arrived[mbarrier_index(race, clocks)] = clocks->now.clock;
+    clocks->before = clocks->last;
+    clocks->last = clocks->now;
     memcpy(clocks->completed, clocks->arrived, width(race) * sizeof clocks->arrived[0]);
-    clocks->phase = next_clock(race);
+    clocks->now = (Phase){.clock = next_clock(race)};
     return true;
 }
 
@@ -189,9 +193,41 @@ bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t
                            unsigned order) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
+    clocks->waited[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     join(race, race->seen[warp], clocks->completed);
     if (order & RACE_ACQUIRES) acquire(race, warp, lanes, clocks->completed);
     return true;
+}
+
+void race_mbarrier_init(Race *race, uint32_t address) {
+    MbarrierClocks *clocks = race_mbarrier(race, address);
+    if (!clocks) return;
+    clocks->last = clocks->before = (Phase){0};
+    clocks->now = (Phase){.clock = next_clock(race)};
+    memset(clocks->waited, 0, sizeof clocks->waited);
+}
+
+bool race_mbarrier_knows(Race *race, uint32_t address, unsigned warp) {
+    const MbarrierClocks *clocks = race_mbarrier(race, address);
+    if (!clocks) return true;
+    const Phase *before = &clocks->before;
+    const unsigned who = mbarrier_index(race, clocks);
+    const uint32_t *known = race->clock[warp];
+    if (known[who] >= before->clock || race->seen[warp][who] >= before->clock) return true;
+    bool all = !before->copies;
+    for (unsigned w = 0; w < race->warps; w++) all &= known[w] >= before->arrival[w];
+    return all;
+}
+
+int race_mbarrier_passes(Race *race, uint32_t address) {
+    const MbarrierClocks *clocks = race_mbarrier(race, address);
+    for (unsigned warp = 0; clocks && warp < race->warps; warp++) {
+        const uint32_t *arrived = clocks->arrived, waited = clocks->waited[warp];
+        if (arrived[actor(race, SECTION_WARP, warp)] < waited &&
+            arrived[actor(race, SECTION_SOME, warp)] < waited)
+            return (int)warp;
+    }
+    return -1;
 }
 
 /* ---- Strong accesses and fences -------------------------------------------------------------- */

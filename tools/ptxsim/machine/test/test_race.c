@@ -342,6 +342,43 @@ static void test_mbarriers(void) {
        "mbarriers beyond the limit are refused");
 }
 
+/* Which phases a wait by parity may confuse. */
+static void test_phases(void) {
+    const uint32_t full = BASE + 4096, empty = BASE + 4104;
+    race_begin_block(race);
+    race_mbarrier_init(race, full);
+    ok(race_mbarrier_knows(race, full, 0), "what is before the first phase is over");
+    race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, RACE_RELEASES, false);
+    ok(race_mbarrier_passes(race, full) < 0, "a phase for which nobody has waited may end");
+    race_mbarrier_complete(race, full);
+    ok(race_mbarrier_knows(race, full, 1), "a wait for the first phase");
+    race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
+    ok(race_mbarrier_passes(race, full) == 1, "warp 1 has waited, and nobody knows");
+
+    race_mbarrier_arrive(race, empty, 1, RACE_ALL_LANES, RACE_RELEASES, false);
+    race_mbarrier_complete(race, empty);
+    race_mbarrier_acquire(race, empty, 0, all, RACE_ACQUIRES);
+    ok(race_mbarrier_passes(race, full) == 1, "who knows it has not arrived yet");
+    race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, RACE_RELEASES, false);
+    ok(race_mbarrier_passes(race, full) < 0, "after its release the next phase may end");
+    race_mbarrier_complete(race, full);
+    ok(race_mbarrier_knows(race, full, 1), "warp 1 has seen the phase before");
+    ok(!race_mbarrier_knows(race, full, 2), "warp 2 has not, and may take an older one for this");
+    race_barrier_arrive(race, 0, 1, true);
+    race_barrier_arrive(race, 0, 2, true);
+    race_barrier_release(race, 0, 1 << 1 | 1 << 2);
+    ok(race_mbarrier_knows(race, full, 2), "a barrier tells it");
+
+    race_mbarrier_acquire(race, full, 3, 1, RACE_STRONG);
+    race_mbarrier_arrive(race, full, 3, 0, RACE_RELEASES, false);
+    ok(race_mbarrier_passes(race, full) < 0, "a lane that waits and arrives itself");
+    race_mbarrier_complete(race, full);
+    ok(race_mbarrier_knows(race, full, 3), "a relaxed wait has seen its phase, too");
+    race_mbarrier_init(race, full);
+    ok(race_mbarrier_knows(race, full, 2) && race_mbarrier_passes(race, full) < 0,
+       "an mbarrier that is initialised again begins again");
+}
+
 /* Warp 1 reads by the lanes in `mask`, `step` bytes from lane to lane, and some of its lanes
  * arrive; warp 0 waits for that and writes what was read first. */
 static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving) {
@@ -566,6 +603,7 @@ int main(void) {
     test_granules();
     test_copies();
     test_mbarriers();
+    test_phases();
     test_lanes_release();
     test_proxy_fences();
     test_tile_release();
