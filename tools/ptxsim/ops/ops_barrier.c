@@ -35,6 +35,12 @@ static void run_barrier(Warp *warp, const Op *op) {
         fault(warp, -1, "the lanes of a warp come to barriers of different numbers or threads");
     check_use(warp, id, threads, has_count);
     NamedBarrier *barrier = &warp->block->barrier[id];
+    if (warp->block->race && !race_barrier_knows(warp->block->race, id, (unsigned)warp->index))
+        fault(
+            warp, -1,
+            "barrier %u: this arrival may be counted in the barrier's use before, because nothing "
+            "orders it after the end of that",
+            id);
     barrier->arrived += LANES;
     barrier->expected = threads;
     if (op->r[3] >= 0) {

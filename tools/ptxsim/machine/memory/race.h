@@ -158,6 +158,11 @@ void race_gather(Race *race, unsigned warp);
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp, bool waits);
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps);
 
+/* Whether an arrival of the warp at barrier `id` can only be one for the use in progress, because
+ * it knows of all arrivals of the use before: else another schedule may count it there. To be asked
+ * before it arrives. */
+bool race_barrier_knows(const Race *race, unsigned id, unsigned warp);
+
 /* mbarrier by shared address: an arrival of a lane (RACE_ALL_LANES: of all), with
  * `copies` also of the warp's cp.async so far (cp.async.mbarrier.arrive); the completion of the
  * phase in progress; and a test or wait of some lanes that found a phase completed. `order` says

@@ -38,6 +38,13 @@ typedef struct Queue {
     uint32_t lanes;        /* that have ever issued something: the groups are theirs */
 } Queue;
 
+/* A named barrier: what the arrivals so far know, and each warp's clock at its arrival in the use
+ * in progress and in the one before. */
+typedef struct BarrierClocks {
+    uint32_t arrived[MAX_WIDTH];
+    uint32_t now[RACE_MAX_WARPS], last[RACE_MAX_WARPS];
+} BarrierClocks;
+
 /* Who knows that a phase is over: who has waited for it, or knows of all its arrivals. */
 typedef struct Phase {
     uint32_t clock;                   /* of its bulk loads, and of its end */
@@ -117,7 +124,7 @@ struct Race {
     bool tested[RACE_MAX_WARPS];                /* it has used an mbarrier since */
     uint32_t landed[RACE_MAX_WARPS];            /* clock of its cp.async that all lanes know */
     Queue queue[QUEUES][RACE_MAX_WARPS];
-    uint32_t barrier[RACE_MAX_BARRIERS][MAX_WIDTH];
+    BarrierClocks barrier[RACE_MAX_BARRIERS];
     MbarrierClocks mbarrier[RACE_MAX_MBARRIERS];
     Fence fence[RACE_MAX_WARPS];
     uint32_t seen[RACE_MAX_WARPS][MAX_WIDTH]; /* by strong reads: a fence acquires it */

@@ -75,7 +75,8 @@ static uint32_t released_lanes(const Race *race, unsigned warp, unsigned lane) {
 }
 
 void race_barrier_arrive(Race *race, unsigned id, unsigned warp, bool waits) {
-    join(race, race->barrier[id], race->clock[warp]);
+    join(race, race->barrier[id].arrived, race->clock[warp]);
+    race->barrier[id].now[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     if (waits)
         meet(race, warp);
     else
@@ -83,9 +84,23 @@ void race_barrier_arrive(Race *race, unsigned id, unsigned warp, bool waits) {
 }
 
 void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps) {
+    BarrierClocks *barrier = &race->barrier[id];
     for (uint32_t left = waiting_warps; left; left &= left - 1)
-        join(race, race->clock[__builtin_ctz(left)], race->barrier[id]);
-    memset(race->barrier[id], 0, width(race) * sizeof race->barrier[id][0]);
+        join(race, race->clock[__builtin_ctz(left)], barrier->arrived);
+    memset(barrier->arrived, 0, width(race) * sizeof barrier->arrived[0]);
+    memcpy(barrier->last, barrier->now, sizeof barrier->last);
+    memset(barrier->now, 0, sizeof barrier->now);
+}
+
+/* Whether a warp knows of these clocks, one of each warp. */
+static bool knows_all(const Race *race, unsigned warp, const uint32_t *clocks) {
+    bool all = true;
+    for (unsigned w = 0; w < race->warps; w++) all &= race->clock[warp][w] >= clocks[w];
+    return all;
+}
+
+bool race_barrier_knows(const Race *race, unsigned id, unsigned warp) {
+    return knows_all(race, warp, race->barrier[id].last);
 }
 
 MbarrierClocks *race_mbarrier(Race *race, uint32_t address) {
@@ -212,11 +227,9 @@ bool race_mbarrier_knows(Race *race, uint32_t address, unsigned warp) {
     if (!clocks) return true;
     const Phase *before = &clocks->before;
     const unsigned who = mbarrier_index(race, clocks);
-    const uint32_t *known = race->clock[warp];
-    if (known[who] >= before->clock || race->seen[warp][who] >= before->clock) return true;
-    bool all = !before->copies;
-    for (unsigned w = 0; w < race->warps; w++) all &= known[w] >= before->arrival[w];
-    return all;
+    if (race->clock[warp][who] >= before->clock || race->seen[warp][who] >= before->clock)
+        return true;
+    return !before->copies && knows_all(race, warp, before->arrival);
 }
 
 int race_mbarrier_passes(Race *race, uint32_t address) {

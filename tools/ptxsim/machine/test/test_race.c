@@ -81,6 +81,18 @@ static void test_barriers(void) {
     ok(!writes(1, 256, 5) && reads(0, 256, 6), "the arriving warp acquires nothing");
 
     race_begin_block(race);
+    ok(race_barrier_knows(race, 2, 0), "a barrier's first use has none before it");
+    race_barrier_arrive(race, 2, 0, false);
+    ok(race_barrier_knows(race, 2, 0) && race_barrier_knows(race, 2, 1), "nor while it lasts");
+    race_barrier_arrive(race, 2, 1, true);
+    race_barrier_release(race, 2, 2);
+    ok(race_barrier_knows(race, 2, 1), "who has waited may come again");
+    ok(!race_barrier_knows(race, 2, 0), "who has not might be counted in the use before");
+    ok(!race_barrier_knows(race, 2, 3), "and so might who had no part in it");
+    barrier(3, 3);
+    ok(race_barrier_knows(race, 2, 0), "another barrier tells him");
+
+    race_begin_block(race);
     ok(!writes(1, 0, 7), "a new block starts clean");
 }
 
@@ -340,6 +352,19 @@ static void test_mbarriers(void) {
     ok(fits && !race_mbarrier_arrive(race, BASE + 8 * RACE_MAX_MBARRIERS, 0, RACE_ALL_LANES,
                                      RACE_RELEASES, false),
        "mbarriers beyond the limit are refused");
+}
+
+/* Whom a lane has met before all lanes met is forgotten. */
+static void test_met_before(void) {
+    race_begin_block(race);
+    race_warp_sync(race, 0, 1 << 0 | 1 << 1);
+    race_warp_sync(race, 0, all);
+    lanes(0, RACE_WRITE, 1 << 1, 0, 0, 4, 1);
+    race_warp_sync(race, 0, 1 << 0 | 1 << 2);
+    race_mbarrier_arrive(race, BASE + 4096, 0, 0, RACE_RELEASES, false);
+    race_mbarrier_complete(race, BASE + 4096);
+    race_mbarrier_acquire(race, BASE + 4096, 1, all, RACE_ACQUIRES);
+    ok(lanes(1, RACE_READ, 1, 0, 0, 4, 2), "lane 0 does not release what lane 1 did since");
 }
 
 /* Which phases a wait by parity may confuse. */
@@ -603,6 +628,7 @@ int main(void) {
     test_granules();
     test_copies();
     test_mbarriers();
+    test_met_before();
     test_phases();
     test_lanes_release();
     test_proxy_fences();

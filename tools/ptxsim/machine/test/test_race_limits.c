@@ -1,7 +1,7 @@
 /* The race detector at its limits: cells of each size, the first and the last byte, every warp,
- * many groups of copies, and who is named in a report. Catches: a cell that is cut elsewhere, a
- * warp or a lane that stands for another one, a group that is taken for another, a side of a race
- * that is described by the other's. */
+ * many groups of copies, many flags, and who is named in a report. Catches: a cell that is cut
+ * elsewhere, a warp or a lane that stands for another one, a group that is taken for another, a
+ * flag that stands for two, a side of a race that is described by the other's. */
 #include "machine/memory/race.h"
 #include "test/tap.h"
 
@@ -238,6 +238,29 @@ static void test_groups(void) {
     race_free(race);
 }
 
+/* ---- Flags ----------------------------------------------------------------------------------- */
+
+enum { FLAGS = 100 }; /* so many that some of them meet in the table of locations */
+
+/* Whoever acquires a flag knows what was done before its release, and no more. */
+static void test_flags(void) {
+    const unsigned releases = RACE_STRONG | RACE_RELEASES, acquires = RACE_STRONG | RACE_ACQUIRES;
+    int wrong = 0;
+    race = race_new(BASE, BYTES, 2, 4);
+    race_begin_block(race);
+    for (uint32_t i = 0; i < FLAGS; i++) {
+        one(0, RACE_WRITE, 0, BASE + 4 * i, 4, 1);
+        race_strong_write(race, 0, 0, 0x7f0000000000 + 4096 * (uint64_t)i, releases, false);
+    }
+    for (uint32_t i = 0; i < FLAGS; i++) {
+        wrong += !one(1, RACE_READ, 0, BASE + 4 * i, 4, 2);
+        race_strong_read(race, 1, 0, 0x7f0000000000 + 4096 * (uint64_t)i, acquires);
+        wrong += one(1, RACE_READ, 0, BASE + 4 * i, 4, 3);
+    }
+    ok(wrong == 0, "%d flags, each with what it releases (%d wrong)", FLAGS, wrong);
+    race_free(race);
+}
+
 /* ---- Reports --------------------------------------------------------------------------------- */
 
 static bool is_side(const RaceSide *side, RaceActor actor, RaceAccess access, unsigned warp,
@@ -334,6 +357,7 @@ int main(void) {
     test_neighbours();
     test_overflow();
     test_groups();
+    test_flags();
     test_sides();
     test_words();
     return done_testing();
