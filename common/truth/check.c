@@ -1,10 +1,12 @@
 #include "truth/check.h"
 
+#include "base/generator.h"
 #include "base/parallel.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double MOST_ROUNDINGS = 1.15;
 
@@ -102,12 +104,29 @@ double check_rms_error(const Problem *problem, const Rows *rows, const Truth *tr
 
 static double square(double x) { return x * x; }
 
+/* Numbers that differ, other than 0; as many as are asked for. */
+enum { ENOUGH = 4096 };
+typedef struct Distinct {
+    double number[2 * ENOUGH]; /* by hash, 0 where there is none */
+    int count;
+} Distinct;
+
+static void add_distinct(Distinct *distinct, double number) {
+    uint64_t bits;
+    if (distinct->count == ENOUGH || number == 0) return;
+    memcpy(&bits, &number, sizeof bits);
+    size_t i = mix64(bits) % (2 * ENOUGH);
+    while (distinct->number[i] != 0 && distinct->number[i] != number) i = (i + 1) % (2 * ENOUGH);
+    distinct->count += distinct->number[i] == 0;
+    distinct->number[i] = number;
+}
+
 /* See check.h: the error of O over that of low_O, 0 if it says nothing. */
 static double roundings_of(const Problem *p, const Rows *rows, const Truth *truth,
                            const uint16_t *O) {
-    enum { LEAST_ELEMENTS = 4096 };
     const size_t d = (size_t)p->d;
-    double error = 0, low_error = 0, one_rounding = 0, count = 0; /* sums of squares */
+    double error = 0, low_error = 0, one_rounding = 0; /* sums of squares */
+    Distinct distinct = {.count = 0};
     if (p->type != TYPE_BF16) return 0;
     for (size_t i = 0; i < rows->count * d; i++) {
         const double due = truth->O[i], low = truth->low_O[i];
@@ -116,9 +135,9 @@ static double roundings_of(const Problem *p, const Rows *rows, const Truth *trut
         error += square(element_to_float(p->type, O[rows->index[i / d] * d + i % d]) - due);
         low_error += square(low - due) + (isfinite(by_scores) ? square(by_scores) : 0);
         one_rounding += square(element_ulp(p->type, due)) / 12;
-        count++;
+        add_distinct(&distinct, due);
     }
-    if (count < LEAST_ELEMENTS || low_error < square(1.3) * one_rounding) return 0;
+    if (distinct.count < ENOUGH || low_error < square(1.3) * one_rounding) return 0;
     return sqrt(error / low_error);
 }
 

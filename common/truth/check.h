@@ -12,9 +12,9 @@
  *
  * In bf16 also the roundings of O are counted, which a tolerance for each element cannot: low_O has
  * one of P and one of O, and the root mean square of O's error may be 1.15 times that of low_O's
- * (with another rounding of O it is 1.19 to 1.33 times). Asked only of 4096 elements or more, and
- * where low_O's error is at least 1.3 times what a rounding of O alone leaves: else a few weights
- * decide, whose P may be exact in one computation and not in another.
+ * (with another rounding of O it is 1.19 to 1.33 times). Asked only of 4096 different elements or
+ * more, and where low_O's error is at least 1.3 times what a rounding of O alone leaves: else a few
+ * weights decide, whose P may be exact in one computation and not in another.
  *
  * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
  *
