@@ -105,9 +105,9 @@ double check_rms_error(const Problem *problem, const Rows *rows, const Truth *tr
 static double square(double x) { return x * x; }
 
 /* Numbers that differ, other than 0; as many as are asked for. */
-enum { ENOUGH = 4096 };
+enum { ENOUGH = 4096, SLOTS = 2 * ENOUGH };
 typedef struct Distinct {
-    double number[2 * ENOUGH]; /* by hash, 0 where there is none */
+    double number[SLOTS]; /* by hash, 0 where there is none */
     int count;
 } Distinct;
 
@@ -115,8 +115,8 @@ static void add_distinct(Distinct *distinct, double number) {
     uint64_t bits;
     if (distinct->count == ENOUGH || number == 0) return;
     memcpy(&bits, &number, sizeof bits);
-    size_t i = mix64(bits) % (2 * ENOUGH);
-    while (distinct->number[i] != 0 && distinct->number[i] != number) i = (i + 1) % (2 * ENOUGH);
+    size_t i = mix64(bits) % SLOTS;
+    while (distinct->number[i] != 0 && distinct->number[i] != number) i = (i + 1) % SLOTS;
     distinct->count += distinct->number[i] == 0;
     distinct->number[i] = number;
 }
