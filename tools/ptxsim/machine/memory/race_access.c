@@ -511,5 +511,7 @@ bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier_
         return true; /* the copy arrives there: it must see the mbarrier as it was initialised */
     if (check_cells(race, &now, issuer(lane), cells, report)) return true;
     write_cells(race, &now, NO_LANE, cells);
+    follow(race, clocks->arrived, race->clock[warp]); /* the phase ends after this */
+    tick(race, warp);
     return false;
 }

@@ -12,13 +12,15 @@
  * that the async proxy sees too; so that joining vectors carries this along. In the same way two
  * sections hold for each warp the latest clock that is known of some of its lanes only, and which:
  * joining makes them more, so that no race is invented. Two more hold the same of what the async
- * proxy sees of a warp's writes. */
+ * proxy sees of a warp's writes. SECTION_PASSED holds the latest clock that each warp has come to,
+ * whatever is known of its accesses: relaxed arrivals tell it, too, and copies of their issue. */
 enum {
     SECTION_WARP,
     SECTION_COPY,
     SECTION_VISIBLE,
     SECTION_BULK = 4,
     SECTION_WGMMA,
+    SECTION_PASSED,
     SECTION_SOME,
     SECTION_SOME_VISIBLE,
     SECTION_LANES,
@@ -165,7 +167,15 @@ static inline void join(const Race *race, uint32_t *into, const uint32_t *from) 
 
 /* After a warp has published its clock, what it does next must carry a later one. */
 static inline void tick(Race *race, unsigned warp) {
-    race->clock[warp][actor(race, SECTION_WARP, warp)] = next_clock(race);
+    const uint32_t clock = next_clock(race);
+    race->clock[warp][actor(race, SECTION_WARP, warp)] = clock;
+    race->clock[warp][actor(race, SECTION_PASSED, warp)] = clock;
+}
+
+/* What is to come is later than all that `from` has passed, though it may see none of it. */
+static inline void follow(const Race *race, uint32_t *into, const uint32_t *from) {
+    const unsigned first = actor(race, SECTION_PASSED, 0), end = first + race->warps;
+    for (unsigned i = first; i < end; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
 }
 
 /* All lanes of a warp have met: what they did so far is ordered for all of them. */

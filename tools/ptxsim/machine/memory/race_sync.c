@@ -92,10 +92,11 @@ void race_barrier_release(Race *race, unsigned id, uint32_t waiting_warps) {
     memset(barrier->now, 0, sizeof barrier->now);
 }
 
-/* Whether a warp knows of these clocks, one of each warp. */
+/* Whether a warp knows that each has passed one of these clocks. */
 static bool knows_all(const Race *race, unsigned warp, const uint32_t *clocks) {
+    const uint32_t *passed = &race->clock[warp][actor(race, SECTION_PASSED, 0)];
     bool all = true;
-    for (unsigned w = 0; w < race->warps; w++) all &= race->clock[warp][w] >= clocks[w];
+    for (unsigned w = 0; w < race->warps; w++) all &= passed[w] >= clocks[w];
     return all;
 }
 
@@ -153,8 +154,10 @@ void race_wait(Race *race, unsigned warp, RaceQueue queue, int keep, uint32_t la
 static void release_to(const Race *race, uint32_t *into, const uint32_t *from, unsigned warp,
                        uint32_t lanes, uint32_t at, uint32_t met) {
     const unsigned all = actor(race, SECTION_WARP, warp), some = actor(race, SECTION_SOME, warp);
+    const unsigned passed = actor(race, SECTION_PASSED, warp);
     const uint32_t before = into[all];
     join(race, into, from);
+    if (into[passed] < at) into[passed] = at;
     if (!lanes) return;
     into[all] = before > met ? before : met; /* the others may still be at what they did since */
     if (into[some] < at) into[some] = at;
@@ -182,6 +185,7 @@ bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned 
         release_now(race, clocks->arrived, warp, lane);
     else
         release_fenced(race, clocks->arrived, warp, lane);
+    follow(race, clocks->arrived, race->clock[warp]);
     clocks->now.arrival[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     clocks->now.copies |= copies;
     if (copies) {
@@ -210,6 +214,7 @@ bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t
     if (!clocks) return false;
     clocks->waited[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     join(race, race->seen[warp], clocks->completed);
+    follow(race, race->clock[warp], clocks->completed);
     if (order & RACE_ACQUIRES) acquire(race, warp, lanes, clocks->completed);
     return true;
 }
@@ -234,12 +239,9 @@ bool race_mbarrier_knows(Race *race, uint32_t address, unsigned warp) {
 
 int race_mbarrier_passes(Race *race, uint32_t address) {
     const MbarrierClocks *clocks = race_mbarrier(race, address);
-    for (unsigned warp = 0; clocks && warp < race->warps; warp++) {
-        const uint32_t *arrived = clocks->arrived, waited = clocks->waited[warp];
-        if (arrived[actor(race, SECTION_WARP, warp)] < waited &&
-            arrived[actor(race, SECTION_SOME, warp)] < waited)
+    for (unsigned warp = 0; clocks && warp < race->warps; warp++)
+        if (clocks->arrived[actor(race, SECTION_PASSED, warp)] < clocks->waited[warp])
             return (int)warp;
-    }
     return -1;
 }
 

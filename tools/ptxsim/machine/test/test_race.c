@@ -404,6 +404,34 @@ static void test_phases(void) {
        "an mbarrier that is initialised again begins again");
 }
 
+/* What is later in time, though it may see nothing of what was before. */
+static void test_passed(void) {
+    const uint32_t full = BASE + 4096, empty = BASE + 4104;
+    race_begin_block(race);
+    race_mbarrier_arrive(race, full, 0, 0, RACE_STRONG, false);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1, all, RACE_STRONG);
+    race_mbarrier_arrive(race, empty, 1, 0, RACE_STRONG, false);
+    race_mbarrier_complete(race, empty);
+    race_mbarrier_acquire(race, empty, 0, all, RACE_STRONG);
+    ok(race_mbarrier_passes(race, full) == 1, "who knows of the wait has not arrived yet");
+    race_mbarrier_arrive(race, full, 0, 0, RACE_STRONG, false);
+    ok(race_mbarrier_passes(race, full) < 0, "relaxed arrivals are after the waits before them");
+
+    race_begin_block(race);
+    race_mbarrier_arrive(race, empty, 1, 0, RACE_RELEASES, false);
+    race_mbarrier_complete(race, empty);
+    race_mbarrier_acquire(race, empty, 0, 1, RACE_ACQUIRES);
+    race_bulk_load(race, 0, 0, full, BASE, 128, 1, &report);
+    race_mbarrier_arrive(race, full, 2, 0, RACE_RELEASES, false);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
+    race_mbarrier_arrive(race, empty, 1, 0, RACE_RELEASES, false);
+    ok(race_mbarrier_passes(race, empty) < 0, "a phase ends after its copies are issued");
+    race_mbarrier_acquire(race, empty, 0, 1, RACE_ACQUIRES);
+    ok(race_mbarrier_passes(race, empty) == 0, "but maybe before a wait after that");
+}
+
 /* Warp 1 reads by the lanes in `mask`, `step` bytes from lane to lane, and some of its lanes
  * arrive; warp 0 waits for that and writes what was read first. */
 static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving) {
@@ -630,6 +658,7 @@ int main(void) {
     test_mbarriers();
     test_met_before();
     test_phases();
+    test_passed();
     test_lanes_release();
     test_proxy_fences();
     test_tile_release();
