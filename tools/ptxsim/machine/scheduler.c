@@ -14,6 +14,7 @@
 enum {
     TURN = 1 << 16, /* operations in one turn, so that a warp that spins lets others go on */
     MAX_IDLE_ROUNDS = 1000, /* rounds of mere polling before it counts as a deadlock */
+    MAX_ENDED_WAITS = 16,   /* try_waits in a row that come back without a phase, before it does */
     DATA_ALIGNMENT = 1024,  /* of shared memory and of register files, in host memory */
 };
 
@@ -245,14 +246,31 @@ static Warp *warp_at(Block *block, int turn) {
     return &block->warp[(order % 2 ? 2 * warps - 1 - turn - first : turn + first) % warps];
 }
 
+/* Nobody can go on, but a try_wait may come back before its phase is over, and what follows may not
+ * depend on it. False if there is none. */
+static bool end_waits(Block *block) {
+    bool ended = false;
+    for (int i = 0; i < block->warps; i++) {
+        Warp *warp = &block->warp[i];
+        if (warp->state != WARP_AT_MBARRIER) continue;
+        warp->state = WARP_READY;
+        ended = true;
+    }
+    return ended;
+}
+
 static void run_warps(Block *block) {
-    for (int idle = 0; !all_done(block);) {
+    uint64_t progress = 0;
+    for (int idle = 0, ended = 0; !all_done(block);) {
         bool moved = false;
         for (int i = 0; i < block->warps; i++) moved |= take_turn(warp_at(block, i));
+        if (block->progress != progress) ended = 0;
+        progress = block->progress;
         if (moved || async_advance(block)) {
             idle = 0;
         } else if (!somebody_polls(block) || ++idle == MAX_IDLE_ROUNDS) {
-            fault_deadlock(block);
+            if (ended++ == MAX_ENDED_WAITS || !end_waits(block)) fault_deadlock(block);
+            idle = 0;
         }
     }
 }

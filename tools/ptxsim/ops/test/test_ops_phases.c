@@ -26,6 +26,8 @@ typedef struct Program {
 #define WAIT(parity)                                                                    \
     "@!second bra SEEN" parity "; WAIT" parity ": mbarrier.try_wait.parity.shared.b64 " \
     "g, [bar], " parity "; @!g bra WAIT" parity "; SEEN" parity ": "
+#define TRY(parity) "@second mbarrier.try_wait.parity.shared.b64 g, [bar], " parity "; "
+#define ARRIVE(who) "@" who " mbarrier.arrive.shared.b64 _, [bar]; "
 #define MEET "bar.sync 0; "
 /* All but warp 1 meet, so often that it has run meanwhile. */
 #define OTHERS_MEET "@warp1 bra GO_ON; bar.sync 1, 64; bar.sync 1, 64; GO_ON: "
@@ -35,6 +37,8 @@ static const Program programs[] = {
     {END_PHASE MEET END_PHASE WAIT("1"), "a phase that a barrier says is over", true},
     {END_PHASE END_PHASE WAIT("1"), TOO_EARLY, false},
     {END_PHASE WAIT("0") OTHERS_MEET END_PHASE, TOO_LATE, false},
+    {TRY("0") ARRIVE("second") ARRIVE("first") WAIT("0"),
+     "a try_wait that is over before its phase", true},
     {"@warp0 bar.arrive 1, 64; @warp1 bar.sync 1, 64; @warp1 bar.arrive 2, 64; "
      "@warp0 bar.sync 2, 64; @warp0 bar.arrive 1, 64; @warp1 bar.sync 1, 64;",
      "two warps in turn", true},
