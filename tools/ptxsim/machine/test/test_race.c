@@ -512,6 +512,16 @@ static void test_proxy_fences(void) {
     ok(race_async_read(race, 1, RACE_ALL_LANES, RACE_BULK, 1, chunk, 16, 2, &report) &&
            reported(RACE_UNORDERED, 1, 2),
        "a fence is no barrier");
+
+    bool seen = true;
+    for (int block = 0; block < 64; block++) {
+        race_begin_block(race);
+        lanes(0, RACE_WRITE, 1 << 5, 0, 0, 4, 1);
+        race_proxy_fence(race, 0, 1);
+        race_warp_sync(race, 0, all);
+        seen &= race_async_read(race, 0, 0, RACE_BULK, 1, chunk, 16, 2, &report);
+    }
+    ok(seen, "a fence of another lane, in whatever block");
 }
 
 /* A tile goes from a bulk load to a wgmma and back. */
