@@ -40,6 +40,16 @@ void mbarrier_phase_ended(Warp *warp, int lane, uint32_t address) {
     if (block->record) observe_mbarrier_complete(block->record, address);
 }
 
+void mbarrier_require_sure(Warp *warp, int lane, uint32_t address) {
+    const int unsure = race_mbarrier_unsure(warp->block->race, address);
+    if (unsure >= 0)
+        fault(
+            warp, lane,
+            "mbarrier at 0x%x: an arrival of warp %d may be counted in the phase before, for which "
+            "somebody waits: nothing orders it after the end of that",
+            address, unsure);
+}
+
 void mbarrier_await_copy_at(Warp *warp, int lane, uint32_t address) {
     uint64_t word = mbarrier_get(warp, lane, address);
     mbarrier_require(warp, lane, address, mbarrier_await_copy(&word));

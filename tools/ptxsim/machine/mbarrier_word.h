@@ -18,6 +18,9 @@ void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus sta
 /* The phase in progress has completed, by what a lane did. */
 void mbarrier_phase_ended(Warp *warp, int lane, uint32_t address);
 
+/* With a search for races: faults if it is unsure to which phase an arrival belongs. */
+void mbarrier_require_sure(Warp *warp, int lane, uint32_t address);
+
 /* One arrival more to come in this phase. */
 void mbarrier_await_copy_at(Warp *warp, int lane, uint32_t address);
 

@@ -101,8 +101,11 @@ static void run_arrive(Warp *warp, const Op *op) {
     shared_request(warp, op, copy->to, warp->mask, sizeof(uint64_t), 0);
     if (op->number) EACH_ACTIVE(mbarrier_await_copy_at(warp, (int)l, copy->to[l]));
     if (warp->block->race)
-        EACH_ACTIVE(race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, l,
-                                         RACE_RELEASES, true));
+        EACH_ACTIVE({
+            race_mbarrier_arrive(warp->block->race, copy->to[l], (unsigned)warp->index, l,
+                                 RACE_RELEASES, true);
+            mbarrier_require_sure(warp, (int)l, copy->to[l]);
+        });
     finish_if_early(warp, copy);
 }
 

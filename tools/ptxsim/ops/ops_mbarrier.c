@@ -33,9 +33,9 @@ static void note_access(Warp *warp, const Op *op, int lane, uint32_t address, Ra
 
 static void release(Warp *warp, const Op *op, int lane, uint32_t address) {
     Race *race = warp->block->race;
-    if (race)
-        race_mbarrier_arrive(race, address, (unsigned)warp->index, (unsigned)lane, op->order,
-                             false);
+    if (!race) return;
+    race_mbarrier_arrive(race, address, (unsigned)warp->index, (unsigned)lane, op->order, false);
+    mbarrier_require_sure(warp, lane, address);
 }
 
 /* op->number says that the count is of bytes to expect before arriving once */
@@ -116,6 +116,7 @@ static void acquire(Warp *warp, const Op *op, uint32_t lanes) {
                   "the end of the phase before, and until then an older one has this parity",
                   address);
         race_mbarrier_acquire(warp->block->race, address, (unsigned)warp->index, same, op->order);
+        mbarrier_require_sure(warp, (int)first_lane(same), address);
         lanes &= ~same;
     }
 }

@@ -181,11 +181,16 @@ void race_mbarrier_init(Race *race, uint32_t mbarrier);
  * schedule, a warp that waits by parity must know that the phase before is over: else an earlier
  * one may pass for the one that is meant. And a phase may complete only after all waits for the one
  * before: else they end too late, or never.
+ * And an arrival must know that the phase before is over, if there are waits for that: else it may
+ * end that one in the place of another arrival.
  * race_mbarrier_knows: whether the first holds for a warp that has found the last phase completed;
  * to be asked before it acquires. race_mbarrier_passes: a warp whose wait nothing orders before the
- * completion of the phase in progress, or -1; to be asked before that. */
+ * completion of the phase in progress, or -1; to be asked before that.
+ * race_mbarrier_unsure: a warp whose arrival in the phase in progress may be counted in the one
+ * before, for which there was a wait, or -1; to be asked after an arrival or a wait. */
 bool race_mbarrier_knows(Race *race, uint32_t mbarrier, unsigned warp);
 int race_mbarrier_passes(Race *race, uint32_t mbarrier);
+int race_mbarrier_unsure(Race *race, uint32_t mbarrier);
 
 /* A lane's strong access to `address`, shared or global, is performed: a read, which may acquire,
  * or a write, which may release. An atomic that writes is first the one and then the other, which

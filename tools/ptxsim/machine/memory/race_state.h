@@ -47,18 +47,21 @@ typedef struct BarrierClocks {
     uint32_t now[RACE_MAX_WARPS], last[RACE_MAX_WARPS];
 } BarrierClocks;
 
-/* Who knows that a phase is over: who has waited for it, or knows of all its arrivals. */
+/* Who knows that a phase is over: who knows of a wait that has found it so, or of all its arrivals.
+ */
 typedef struct Phase {
-    uint32_t clock;                   /* of its bulk loads, and of its end */
+    uint32_t clock;                   /* of its bulk loads */
     uint32_t arrival[RACE_MAX_WARPS]; /* each warp's clock at its last one */
+    uint32_t waited[RACE_MAX_WARPS];  /* and when it has found the phase completed */
     bool copies;                      /* it also waits for some, which nobody knows of */
+    bool unsure;                      /* it has an arrival that may be one for the phase before: */
+    unsigned of;                      /* of this warp */
 } Phase;
 
 typedef struct MbarrierClocks {
     uint32_t address;
-    Phase now, last, before;         /* in progress, the last that completed, the one before it */
-    uint32_t waited[RACE_MAX_WARPS]; /* each warp's clock when it last found a phase completed */
-    uint32_t arrived[MAX_WIDTH];     /* joined from the arrivals so far */
+    Phase now, last, before;     /* in progress, the last that completed, the one before it */
+    uint32_t arrived[MAX_WIDTH]; /* joined from the arrivals so far */
     uint32_t completed[MAX_WIDTH];
 } MbarrierClocks;
 

@@ -177,6 +177,14 @@ static void release_fenced(const Race *race, uint32_t *into, unsigned warp, unsi
         release_to(race, into, fence->clock, warp, fence->peers[lane], fence->at, fence->met);
 }
 
+/* Whether a warp knows that the phase is over. */
+static bool is_past(const Race *race, unsigned warp, const Phase *phase) {
+    const uint32_t *passed = &race->clock[warp][actor(race, SECTION_PASSED, 0)];
+    for (unsigned w = 0; w < race->warps; w++)
+        if (phase->waited[w] && passed[w] >= phase->waited[w]) return true;
+    return !phase->copies && knows_all(race, warp, phase->arrival);
+}
+
 bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned lane,
                           unsigned order, bool copies) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
@@ -186,6 +194,10 @@ bool race_mbarrier_arrive(Race *race, uint32_t address, unsigned warp, unsigned 
     else
         release_fenced(race, clocks->arrived, warp, lane);
     follow(race, clocks->arrived, race->clock[warp]);
+    if (!is_past(race, warp, &clocks->last)) {
+        clocks->now.unsure = true;
+        clocks->now.of = warp;
+    }
     clocks->now.arrival[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     clocks->now.copies |= copies;
     if (copies) {
@@ -212,7 +224,7 @@ bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t
                            unsigned order) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return false;
-    clocks->waited[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
+    clocks->last.waited[warp] = race->clock[warp][actor(race, SECTION_WARP, warp)];
     join(race, race->seen[warp], clocks->completed);
     follow(race, race->clock[warp], clocks->completed);
     if (order & RACE_ACQUIRES) acquire(race, warp, lanes, clocks->completed);
@@ -224,23 +236,25 @@ void race_mbarrier_init(Race *race, uint32_t address) {
     if (!clocks) return;
     clocks->last = clocks->before = (Phase){0};
     clocks->now = (Phase){.clock = next_clock(race)};
-    memset(clocks->waited, 0, sizeof clocks->waited);
 }
 
 bool race_mbarrier_knows(Race *race, uint32_t address, unsigned warp) {
     const MbarrierClocks *clocks = race_mbarrier(race, address);
-    if (!clocks) return true;
-    const Phase *before = &clocks->before;
-    const unsigned who = mbarrier_index(race, clocks);
-    if (race->clock[warp][who] >= before->clock || race->seen[warp][who] >= before->clock)
-        return true;
-    return !before->copies && knows_all(race, warp, before->arrival);
+    return !clocks || is_past(race, warp, &clocks->before);
+}
+
+int race_mbarrier_unsure(Race *race, uint32_t address) {
+    const MbarrierClocks *clocks = race_mbarrier(race, address);
+    bool waited = false;
+    for (unsigned warp = 0; clocks && warp < race->warps; warp++)
+        waited |= clocks->last.waited[warp] != 0;
+    return waited && clocks->now.unsure ? (int)clocks->now.of : -1;
 }
 
 int race_mbarrier_passes(Race *race, uint32_t address) {
     const MbarrierClocks *clocks = race_mbarrier(race, address);
     for (unsigned warp = 0; clocks && warp < race->warps; warp++)
-        if (clocks->arrived[actor(race, SECTION_PASSED, warp)] < clocks->waited[warp])
+        if (clocks->arrived[actor(race, SECTION_PASSED, warp)] < clocks->last.waited[warp])
             return (int)warp;
     return -1;
 }

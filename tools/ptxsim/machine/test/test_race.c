@@ -432,6 +432,37 @@ static void test_passed(void) {
     ok(race_mbarrier_passes(race, empty) == 0, "but maybe before a wait after that");
 }
 
+/* Arrivals that another schedule counts in the phase before. */
+static void test_unsure(void) {
+    const uint32_t full = BASE + 4096;
+    for (int knows = 0; knows < 2; knows++) {
+        race_begin_block(race);
+        race_mbarrier_arrive(race, full, 0, 0, RACE_RELEASES, false);
+        race_mbarrier_complete(race, full);
+        if (knows) barrier(0, 1 << 0 | 1 << 2);
+        race_mbarrier_arrive(race, full, 2, 0, RACE_RELEASES, false);
+        ok(race_mbarrier_unsure(race, full) < 0, "an arrival, and no wait for the phase before");
+        race_mbarrier_acquire(race, full, 1, all, RACE_ACQUIRES);
+        ok(race_mbarrier_unsure(race, full) == (knows ? -1 : 2), "a wait, and %s",
+           knows ? "the arrival is after all of the phase" : "the arrival may be in its phase");
+        race_mbarrier_complete(race, full);
+        race_mbarrier_arrive(race, full, 1, 0, RACE_RELEASES, false);
+        race_mbarrier_acquire(race, full, 2, all, RACE_ACQUIRES);
+        ok(race_mbarrier_unsure(race, full) == 1, "a wait for an earlier phase does not tell");
+    }
+    race_begin_block(race);
+    race_bulk_load(race, 0, 0, full, BASE, 128, 1, &report);
+    race_mbarrier_arrive(race, full, 0, 0, RACE_RELEASES, false);
+    race_mbarrier_complete(race, full);
+    race_mbarrier_arrive(race, full, 0, 0, RACE_RELEASES, false);
+    race_mbarrier_acquire(race, full, 1, all, RACE_STRONG);
+    ok(race_mbarrier_unsure(race, full) == 0, "who arrives twice does not know of a copy");
+    race_mbarrier_complete(race, full);
+    race_mbarrier_acquire(race, full, 1, all, RACE_STRONG);
+    race_mbarrier_arrive(race, full, 1, 0, RACE_STRONG, false);
+    ok(race_mbarrier_unsure(race, full) < 0, "who has waited does");
+}
+
 /* Warp 1 reads by the lanes in `mask`, `step` bytes from lane to lane, and some of its lanes
  * arrive; warp 0 waits for that and writes what was read first. */
 static bool released(uint32_t mask, uint32_t step, bool meets, uint32_t arriving) {
@@ -669,6 +700,7 @@ int main(void) {
     test_met_before();
     test_phases();
     test_passed();
+    test_unsure();
     test_lanes_release();
     test_proxy_fences();
     test_tile_release();

@@ -19,6 +19,7 @@ typedef struct Program {
 
 #define TOO_EARLY "this wait may end two phases early"
 #define TOO_LATE "nothing orders that after warp 1's wait for the phase before"
+#define PHASE_BEFORE "an arrival of warp 1 may be counted in the phase before"
 #define USE_BEFORE "this arrival may be counted in the barrier's use before"
 
 /* first ends a phase, second waits for one */
@@ -37,6 +38,8 @@ static const Program programs[] = {
     {END_PHASE MEET END_PHASE WAIT("1"), "a phase that a barrier says is over", true},
     {END_PHASE END_PHASE WAIT("1"), TOO_EARLY, false},
     {END_PHASE WAIT("0") OTHERS_MEET END_PHASE, TOO_LATE, false},
+    {END_PHASE ARRIVE("second") WAIT("0"), PHASE_BEFORE, false},
+    {END_PHASE MEET ARRIVE("second") WAIT("0"), "an arrival that knows its phase", true},
     {TRY("0") ARRIVE("second") ARRIVE("first") WAIT("0"),
      "a try_wait that is over before its phase", true},
     {"@warp0 bar.arrive 1, 64; @warp1 bar.sync 1, 64; @warp1 bar.arrive 2, 64; "
