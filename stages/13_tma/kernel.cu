@@ -354,12 +354,12 @@ static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &r
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
 }
 
-// cm_i rises by a whole number, so that no sum is above 1; l_i = scale_i * l_i
+// cm_i rises by a whole number (rounded), so that no sum is above 1; l_i = scale_i * l_i
 static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
     for (int h = 0; h < 2; h++) {
-        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
-        rows.scale_i[h] = exp2_approx(-more);
-        rows.cm_i[h] += more;
+        const float cm_new = rows.cm_i[h] + ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
+        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
+        rows.cm_i[h] = cm_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }

@@ -45,9 +45,9 @@ constexpr int PANEL_ROW = PANEL * 2; // bytes
 // Whether P_ij stays in fp32 until the next Q K^T is under way: d64 lacks the registers.
 constexpr bool KEEP_P = D == 128;
 // The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
-// and above P_ij is computed again: infinite P_ij cannot be scaled, and fp16 numbers end at 2^16.
+// above made again: fp16 ends at 2^16, and a factor below 2^-126, with cm_i rounded, would be 0.
 constexpr float LIMIT = KEEP_P ? 0x1p15f : 0x1p10f;
-constexpr float SCALABLE = KEEP_P ? 0x1p125f : 0x1p15f;
+constexpr float SCALABLE = KEEP_P ? 0x1p100f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
 constexpr int TILES = 4;                     // pieces of work known to the block
@@ -477,12 +477,12 @@ static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &r
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
 }
 
-// cm_i rises by a whole number, so that no sum is above 1; l_i = scale_i * l_i
+// cm_i rises by a whole number (rounded), so that no sum is above 1; l_i = scale_i * l_i
 static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
     for (int h = 0; h < 2; h++) {
-        const float more = ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
-        rows.scale_i[h] = exp2_approx(-more);
-        rows.cm_i[h] += more;
+        const float cm_new = rows.cm_i[h] + ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
+        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
+        rows.cm_i[h] = cm_new;
         rows.l_i[h] *= rows.scale_i[h];
     }
 }

@@ -16,7 +16,7 @@ build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
 	@mkdir -p $(@D)
-	@$(CC) -pthread $^ -ldl -lm -o $@
+	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 
 # Where NumPy has to be fetched, that is done while the compilers work.
 .PHONY: numpy

@@ -81,7 +81,7 @@ static inline void plain_low_row(ElementType type, const double *q, const double
     }
     for (int j = 0; j < keys; j++) {
         w[j] = w[j] == -INFINITY ? 0 : expf(w[j] - m);
-        if (w[j] < 0x1p-120f) w[j] = 0;
+        if (w[j] < 0x1p-110f) w[j] = 0;
         l += w[j];
         w[j] = element_to_float(type, element_from_float(type, w[j]));
         for (int c = 0; w[j] != 0 && c < d; c++)
