@@ -536,7 +536,8 @@ static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint3
     };
     const char *refused = tensormap_encode(map, &request);
     if (!refused && watching_launch() && tensormap_overlaps(&request))
-        refused = "two elements of the tensor have the same address";
+        refused = "two elements of the tensor have the same address"
+                  " (strides are in bytes, and begin with that of dimension 1)";
     if (!refused) return CUDA_SUCCESS;
     fprintf(stderr, "ptxsim: cuTensorMapEncodeTiled: %s\n", refused);
     return CUDA_ERROR_INVALID_VALUE;
@@ -555,4 +556,10 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
                        CUtensorMapFloatOOBfill))function = encode_tiled;
     if (status) *status = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return result(known ? cudaSuccess : cudaErrorSymbolNotFound);
+}
+
+/* The same without a version, as many samples ask; CUDA 13 calls it deprecated. */
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *status) {
+    return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, status);
 }

@@ -56,6 +56,10 @@ static void check_alignment(const Bulk *bulk) {
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
 static void read_map(Warp *warp, unsigned lane, uint64_t address, Bulk *bulk) {
+    if (address >> 48 == LOCAL_WINDOW >> 48)
+        fault(warp, (int)lane,
+              "the tensor map is in local memory, where TMA cannot read it: its parameter must be "
+              "const __grid_constant__, and used itself, not a copy");
     if (address % TENSORMAP_ALIGNMENT)
         fault(warp, (int)lane, "the tensor map at 0x%llx is not %d-byte aligned",
               (unsigned long long)address, TENSORMAP_ALIGNMENT);

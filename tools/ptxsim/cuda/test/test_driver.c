@@ -7,6 +7,8 @@
 #include "machine/tensormap.h"
 #include "test/stub.h"
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* cudaGetDriverEntryPoint */
+
 typedef CUresult (*Encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
                            const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
                            const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
@@ -39,6 +41,9 @@ static void test_entry_point(void) {
     ok(function && status == cudaDriverEntryPointSuccess, "is found");
     is_error(find("cuTensorMapEncodeTiled", (void **)&encode, NULL), cudaSuccess,
              "also where nobody asks for the status");
+    is_error(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, 0, &status), cudaSuccess,
+             "and without a version");
+    ok(function == (void *)encode && status == cudaDriverEntryPointSuccess, "it is the same");
 }
 
 /* What is said of a map with these strides and enumerators. */
@@ -68,12 +73,15 @@ static void test_refused(void) {
          128, 0, 4);
 }
 
+#define OVERLAP                                         \
+    "two elements of the tensor have the same address " \
+    "(strides are in bytes, and begin with that of dimension 1)"
+
 /* Rows of 128 bytes that are 64 bytes apart: the driver does not mind. */
 static void test_overlapping(void) {
     says(CUDA_SUCCESS, "", 64, 0, 0);
     simulator_watch();
-    says(CUDA_ERROR_INVALID_VALUE, SAID "two elements of the tensor have the same address\n", 64, 0,
-         0);
+    says(CUDA_ERROR_INVALID_VALUE, SAID OVERLAP "\n", 64, 0, 0);
     says(CUDA_SUCCESS, "", 128, 0, 0);
     says(CUDA_ERROR_INVALID_VALUE, SAID "every global stride must be a multiple of 16 bytes\n", 40,
          0, 0);

@@ -131,6 +131,8 @@ static const Misuse mbarriers[] = {
     "@g cp.async.bulk.tensor." #n "d.shared::cluster.global.tile.mbarrier::" \
     "complete_tx::bytes "
 
+#define OWN_MAP ".local .align 64 .b8 own[128]; mov.u64 x, own; cvta.local.u64 x, x; "
+
 static const Misuse bulk_copies[] = {
     {48, BULK_LOAD "[room+8], [p], 16, [bar]", LANE5,
      "the shared address 0x408 of a bulk copy is not 16-byte aligned\n"},
@@ -152,6 +154,8 @@ static const Misuse bulk_copies[] = {
      "store out of bounds: 16 bytes at 0x10, "},
     {48, BOX(2) "[room], [32, {a, a}], [bar]", LANE5,
      "the tensor map at 0x20 is not 64-byte aligned\n"},
+    {48, OWN_MAP BOX(2) "[room], [x, {a, a}], [bar]", LANE5,
+     "the tensor map is in local memory, where TMA cannot read it: "},
     {48, BOX(2) "[room], [64, {a, a}], [bar]", LANE5, "load out of bounds: 128 bytes at 0x40, "},
     {48, "add.u64 p, p, 128; " BOX(2) "[room], [p, {a, a}], [bar]", LANE5, "0x"},
     {48, BOX(1) "[room], [p, {a}], [bar]", LANE5,
