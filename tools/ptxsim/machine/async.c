@@ -72,11 +72,32 @@ static void group_ends(Block *block, int first, bool wgmma) {
           least < block->warps ? "did not execute it" : "does not exist");
 }
 
+/* A warp without setmaxnreg keeps what it was launched with, also after its end: an H100 waited for
+ * 1,024 registers when three warps of the producer had ended (notes/14_warp_specialized.md). */
+static void registers_end(Block *block) {
+    Warp *asked = NULL, *kept = NULL;
+    uint32_t sum = 0;
+    for (int i = 0; i < block->warps; i++) {
+        Warp *warp = &block->warp[i];
+        *(warp->granted ? &asked : &kept) = warp;
+        sum += (warp->granted ? warp->granted : block->launched) * LANES;
+    }
+    const uint32_t all = block->launched * (uint32_t)block->warps * LANES;
+    if (!block->launched || !asked || !kept || sum <= all) return;
+    asked->op = asked->grant;
+    fault(asked, -1,
+          "setmaxnreg: the warps of this block ask for %u registers, with those of warp %d, which "
+          "executes none and keeps its own, and it is launched with %u, %u per thread: on a GPU "
+          "this waits for ever",
+          sum, kept->index, all, block->launched);
+}
+
 void warpgroups_end(Block *block) {
     for (int first = 0; first < block->warps; first += WARPS_A_GROUP) {
         group_ends(block, first, true);
         group_ends(block, first, false);
     }
+    registers_end(block);
 }
 
 void wgmma_mark(Warp *warp, const Op *op, int a_registers, bool in_flight) {

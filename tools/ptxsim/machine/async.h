@@ -86,7 +86,8 @@ void async_free(Warp *warp);
 void async_begin(Block *block);
 
 /* The block has ended: faults if a wgmma or a setmaxnreg, which are a whole warpgroup's, was
- * executed by some of its warps alone. */
+ * executed by some of its warps alone, or if there are not the registers that setmaxnreg asked
+ * for, because the other warps keep theirs. */
 void warpgroups_end(Block *block);
 
 /* Notes whether a wgmma is in flight, with its sums and its `a_registers`, 4 or none; and faults if

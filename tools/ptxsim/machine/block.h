@@ -111,6 +111,7 @@ struct Block {
     uint32_t shared_bytes;
     Allocation parameters; /* kernel->parameter, as memory that the kernel may read */
     NamedBarrier barrier[NAMED_BARRIERS];
+    uint32_t launched; /* registers of a thread at launch, once setmaxnreg asked; 0: not known */
     struct BulkLoads *loads; /* bulk loads in flight */
     uint64_t progress;       /* grows whenever something happens that a waiting warp may wait for */
     InstructionCount *count; /* [kernel->ops] */

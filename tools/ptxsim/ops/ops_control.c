@@ -56,6 +56,7 @@ static void run_setmaxnreg(Warp *warp, const Op *op) {
               warp->mask);
     warp->granted = (uint32_t)op->number;
     warp->grant = op;
+    warp->block->launched = each;
     for (int i = 0; i < warp->block->warps; i++) sum += warp->block->warp[i].granted * LANES;
     if (each && sum > all)
         fault(warp, -1,

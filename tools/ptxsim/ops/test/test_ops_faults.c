@@ -322,6 +322,12 @@ static const Misuse groups[] = {
     {256, "setp.ge.u32 l, t, 160; @l setmaxnreg.inc.sync.aligned.u32 40", "warp 5\n",
      WHOLE "4 did not execute it\n"},
     {96, "setmaxnreg.inc.sync.aligned.u32 40", WARP0, WHOLE "3 does not exist\n"},
+    /* those who do not ask keep 128 */
+    {256, "setp.ge.u32 l, t, 128; @l setmaxnreg.inc.sync.aligned.u32 128", NULL, NULL},
+    {256, "setp.ge.u32 l, t, 128; @l setmaxnreg.inc.sync.aligned.u32 136", "warp 7\n",
+     "setmaxnreg: the warps of this block ask for 33792 registers, with those of warp 3, which "
+     "executes none and keeps its own, and it is launched with 32768, 128 per thread: on a GPU "
+     "this waits for ever\n"},
     /* that all of a warpgroup's A is there is asked where races are looked for */
     {128,
      "mov.u32 a, room; mad.lo.u32 a, t, 16, a; st.shared.v4.u32 [a], {v0, v0, v0, v0}; "

@@ -480,6 +480,11 @@ static void test_registers(void) {
            "256 times %d and 128 times %d registers %s %s", shares[i].taken, shares[i].kept,
            shares[i].right ? "are there" : "are more than there are", shares[i].promise);
     }
+    const char *some = PTX_HEAD
+        ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t; .reg .pred g;\nmov.u32 t, %tid.x; "
+        "setp.ge.u32 g, t, 256; @g bra END;\nsetmaxnreg.inc.sync.aligned.u32 240;\nEND: ret;\n}\n";
+    ok(run_ptx_shape(some, &shape, memory).status == LAUNCH_OK,
+       "not all ask, and how many there are is not known");
     memory_release(memory);
 }
 
