@@ -7,7 +7,7 @@ const char *race_message(RaceWhy why) {
     switch (why) {
     case RACE_UNORDERED:
         return "data race in shared memory: no barrier orders these two accesses "
-               "(is a __syncthreads missing?)";
+               "(is a __syncthreads missing, or does an arrival come too early?)";
     case RACE_WITHIN_WARP:
         return "data race within a warp: two lanes use the same bytes and no __syncwarp or "
                "__syncthreads orders them";
