@@ -108,6 +108,7 @@ struct Block {
     Warp *warp;
     uint8_t *shared;  /* [shared_bytes], address SHARED_BASE */
     uint8_t *written; /* [shared_bytes]: 0xff where something was written */
+    uint32_t *phases; /* [shared_bytes / 8]: of the mbarrier there, how many have completed */
     uint32_t shared_bytes;
     Allocation parameters; /* kernel->parameter, as memory that the kernel may read */
     NamedBarrier barrier[NAMED_BARRIERS];

@@ -29,6 +29,7 @@ void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus sta
 void mbarrier_phase_ended(Warp *warp, int lane, uint32_t address) {
     Block *block = warp->block;
     block->progress++;
+    (*mbarrier_phases(block, address))++;
     const int passed = block->race ? race_mbarrier_passes(block->race, address) : -1;
     if (passed >= 0)
         fault(

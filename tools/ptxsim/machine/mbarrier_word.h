@@ -15,6 +15,11 @@ void mbarrier_put(Block *block, uint32_t address, uint64_t word);
 /* Faults if the status is not MBARRIER_OK. */
 void mbarrier_require(Warp *warp, int lane, uint32_t address, MbarrierStatus status);
 
+/* How many phases of the mbarrier at a valid address have completed. */
+static inline uint32_t *mbarrier_phases(const Block *block, uint32_t address) {
+    return &block->phases[(address - SHARED_BASE) / sizeof(uint64_t)];
+}
+
 /* The phase in progress has completed, by what a lane did. */
 void mbarrier_phase_ended(Warp *warp, int lane, uint32_t address);
 

@@ -56,6 +56,7 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
     block->shared_bytes = kernel->dynamic_offset + dynamic_shared;
     block->shared = aligned_memory(block->shared_bytes);
     block->written = aligned_memory(block->shared_bytes);
+    block->phases = calloc(block->shared_bytes / sizeof(uint64_t) + 1, sizeof *block->phases);
     block->warp = calloc((size_t)block->warps, sizeof *block->warp);
     block->loads = calloc(1, sizeof *block->loads);
     block->count = calloc((size_t)kernel->ops, sizeof *block->count);
@@ -64,9 +65,9 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
     block->patterns = aligned_zeros(sizeof *block->patterns);
     block->readable = aligned_zeros(sizeof *block->readable);
     block->marked = aligned_zeros(sizeof *block->marked);
-    bool complete = block->shared && block->written && block->warp && block->loads &&
-                    block->count && block->straight && block->requests && block->patterns &&
-                    block->readable && block->marked;
+    bool complete = block->shared && block->written && block->phases && block->warp &&
+                    block->loads && block->count && block->straight && block->requests &&
+                    block->patterns && block->readable && block->marked;
     for (int i = 0; complete && i < block->warps; i++) complete = new_warp(block, i);
     if (complete && settings->race && block->shared_bytes) {
         block->race = race_new(SHARED_BASE, block->shared_bytes, (unsigned)block->warps,
@@ -91,6 +92,7 @@ void block_free(Block *block) {
     free(block->warp);
     free(block->shared);
     free(block->written);
+    free(block->phases);
     free(block->count);
     free(block->straight);
     free(block->requests);

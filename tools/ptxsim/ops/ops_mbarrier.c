@@ -13,6 +13,7 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
     uint64_t word = mbarrier_get(warp, lane, address);
     mbarrier_require(warp, lane, address, mbarrier_init(&word, count));
     mbarrier_put(warp->block, address, word);
+    *mbarrier_phases(warp->block, address) = 0;
     if (warp->block->race) race_mbarrier_init(warp->block->race, address);
     Record *record = warp->block->record;
     if (record) observe_mbarrier_init(record, warp, address, count);

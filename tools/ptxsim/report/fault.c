@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "machine/barrier.h"
-#include "machine/mbarrier.h"
+#include "machine/mbarrier_word.h"
 #include "machine/observe.h"
 #include "report/source_file.h"
 
@@ -185,10 +185,12 @@ static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
         return;
     }
     snprintf(text, size,
-             state.tx < 0 ? "parity %u; in its phase %u %u of %u arrivals are missing, and %d "
-                            "bytes came that nobody expects"
-                          : "parity %u; in its phase %u %u of %u arrivals and %d bytes are missing",
-             warp->wait_parity, state.odd, state.pending, state.expected, abs(state.tx));
+             state.tx < 0 ? "parity %u; in its phase %u, of parity %u, %u of %u arrivals are "
+                            "missing, and %d bytes came that nobody expects"
+                          : "parity %u; in its phase %u, of parity %u, %u of %u arrivals and %d "
+                            "bytes are missing",
+             warp->wait_parity, *mbarrier_phases(warp->block, warp->wait_address), state.odd,
+             state.pending, state.expected, abs(state.tx));
 }
 
 /* What a warp does, without its number. */

@@ -207,6 +207,7 @@ static void waits_for(uint64_t word, uint32_t parity, const char *missing, const
     block->warp[0].wait_address = 0x408;
     block->warp[0].wait_parity = parity;
     memcpy(shared_zero(block) + 0x408, &word, sizeof word);
+    block->phases[1] = 6 + (word & 1);
     snprintf(expected, sizeof expected,
              "  warp 0, lanes 0x00000001, waits for the mbarrier at 0x408, %s, its first "
              "instruction\n  warps 1 to 4, each has ended\n",
@@ -220,19 +221,22 @@ static void test_mbarriers(void) {
     waits_for(0, 0, "which holds no mbarrier any more", "what is no mbarrier");
     mbarrier_init(&word, 3);
     mbarrier_arrive(&word, 1, &completed);
-    waits_for(word, 0, "parity 0; in its phase 0 2 of 3 arrivals and 0 bytes are missing",
+    waits_for(word, 0,
+              "parity 0; in its phase 6, of parity 0, 2 of 3 arrivals and 0 bytes are missing",
               "arrivals that are missing");
-    waits_for(word, 1, "parity 1; in its phase 0 2 of 3 arrivals and 0 bytes are missing",
+    waits_for(word, 1,
+              "parity 1; in its phase 6, of parity 0, 2 of 3 arrivals and 0 bytes are missing",
               "a parity that is not the phase's");
     mbarrier_expect_tx(&word, 64, &completed);
     mbarrier_arrive(&word, 2, &completed);
-    waits_for(word, 0, "parity 0; in its phase 0 0 of 3 arrivals and 64 bytes are missing",
+    waits_for(word, 0,
+              "parity 0; in its phase 6, of parity 0, 0 of 3 arrivals and 64 bytes are missing",
               "bytes that are");
     mbarrier_complete_tx(&word, 64, &completed);
     mbarrier_complete_tx(&word, 16, &completed);
     waits_for(word, 1,
-              "parity 1; in its phase 1 3 of 3 arrivals are missing, and 16 bytes came that nobody "
-              "expects",
+              "parity 1; in its phase 7, of parity 1, 3 of 3 arrivals are missing, and 16 bytes "
+              "came that nobody expects",
               "bytes that came too early");
 }
 

@@ -1,8 +1,8 @@
 // Bug:    one warp takes a tile and does not say so: the slot never counts as empty again. Needs
 //         sm_90a.
 // Expect: deadlock: no warp of the block can go on
-// Expect: in its phase 1 32 of 64 arrivals and 0 bytes are missing
-// Expect: in its phase 0 32 of 32 arrivals and 0 bytes are missing
+// Expect: in its phase 1, of parity 1, 32 of 64 arrivals and 0 bytes are missing
+// Expect: in its phase 2, of parity 0, 32 of 32 arrivals and 0 bytes are missing
 #include "bug.h"
 
 static __device__ void wait(uint32_t mbarrier, uint32_t parity) {

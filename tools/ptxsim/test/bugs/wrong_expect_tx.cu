@@ -1,6 +1,6 @@
 // Bug:    more bytes are expected than the bulk copy brings. Needs sm_90a.
 // Expect: deadlock: no warp of the block can go on
-// Expect: in its phase 0 0 of 1 arrivals and 16 bytes are missing
+// Expect: in its phase 0, of parity 0, 0 of 1 arrivals and 16 bytes are missing
 #include "bug.h"
 
 constexpr uint32_t BYTES = 128 * sizeof(float);
