@@ -88,12 +88,15 @@ static int wrong_rows(void *stage, int d, ElementType type, bool causal) {
         V[i] = element_from_float(type, (float)number_of(i / d));
     }
     const size_t rows = sizeof(uint16_t) * (size_t)(ROWS * d), keys = rows / ROWS * KEYS;
-    const AttentionTensors t = {to_device(Q, rows), to_device(K, keys), to_device(V, keys),
-                                to_device(NULL, rows), to_device(NULL, sizeof LSE)};
-    void *workspace = to_device(NULL, workspace_bytes(&problem) + 1);
+    void *on_device[] = {
+        to_device(Q, rows),          to_device(K, keys),
+        to_device(V, keys),          to_device(NULL, rows),
+        to_device(NULL, sizeof LSE), to_device(NULL, workspace_bytes(&problem) + 1)};
+    const AttentionTensors t = {on_device[0], on_device[1], on_device[2], on_device[3],
+                                on_device[4]};
     cudaStream_t stream;
     cudaStreamCreate(&stream);
-    if (launch(&problem, &t, workspace, stream) || cudaStreamSynchronize(stream)) return -1;
+    if (launch(&problem, &t, on_device[5], stream) || cudaStreamSynchronize(stream)) return -1;
     cudaMemcpy(O, t.O, rows, cudaMemcpyDeviceToHost);
     cudaMemcpy(LSE, t.LSE, sizeof LSE, cudaMemcpyDeviceToHost);
     for (int row = 0; row < ROWS; row++) {
@@ -104,8 +107,7 @@ static int wrong_rows(void *stage, int d, ElementType type, bool causal) {
         wrong += !right;
         if (!right) printf("# row %d: O %g, not %g; LSE %.9g\n", row, got, due.O, (double)LSE[row]);
     }
-    const void *tensors[] = {t.Q, t.K, t.V, t.O, t.LSE, workspace};
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) cudaFree((void *)tensors[i]);
+    for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++) cudaFree(on_device[i]);
     cudaStreamDestroy(stream);
     return wrong;
 }
@@ -123,5 +125,7 @@ int main(void) {
             const int wrong = wrong_rows(stage, d, bf16 ? TYPE_BF16 : TYPE_FP16, causal);
             ok(wrong == 0, "%s: %d rows wrong", path, wrong);
         }
-    return done_testing();
+    if (tap_done > 0) return done_testing();
+    puts("1..0 # SKIP STAGE_DIRS names no built stage");
+    return 0;
 }
