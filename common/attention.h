@@ -22,7 +22,9 @@
  *
  * Finite inputs have a Q K^T that fp32 can hold, and scores S of at most ATTENTION_MOST_SCORE in
  * magnitude. fp32 has 24 bits: the next number after 10^8 is 10^8 + 8, so beyond it a P_ij may be
- * wrong by a factor of e^8, and neither O nor LSE mean anything.
+ * wrong by a factor of e^8, and neither O nor LSE mean anything. fp32 also holds 2^15 times the sum
+ * of |V_jc| over the keys. Where the largest |V_jc| is the last or nearly the last number of its
+ * type, O may be infinite: P is rounded to elements, and the sum that divides it is not.
  */
 #ifndef ATTENTION_H
 #define ATTENTION_H

@@ -325,7 +325,8 @@ grade() {
         [ $ran -eq 2 ] || signature
         [ $rest -eq $worst ] ||
             echo "all but the signature holds: a line of it that merely counts other tiles or" \
-                "instructions than the task's is no fault of the kernel"
+                "instructions than the task's is no fault of the kernel, but spills are, and the" \
+                "task's instruction that is not there"
     fi
     if [ $worst -eq 0 ]; then echo "all holds"; fi
     exit $worst
