@@ -11,7 +11,8 @@
 #   bug      what is wrong, in a sentence
 #   stage    07_swizzle
 #   variant  d128_fp16_full
-#   check    the command and its variables: run, sanitize, grid, repeat or check-sass
+#   check    the command and its variables: run, sanitize, grid, repeat or check-sass; or
+#            large-scores, the test of that name
 #   file     in place of stage and variant: a file of the harness or of a tool,
 #   test     and of check: a C test or a script that owns it
 #   says     what the command must say
@@ -92,6 +93,7 @@ check() {
         grid) "$program-sim" grid GRID=small "${choice[@]}" "${keys[@]}" "$1" ;;
         repeat) "$program-sim" repeat "${choice[@]}" "${keys[@]}" "$1" ;;
         check-sass) bash -c "$CHECK \"\$@\"" check "$1/$variant.so" ;;
+        large-scores) STAGE_DIRS=$1 build/test/tools/ptxsim/test/test_large_scores ;;
         *) fail 64 "$file: there is no check $command" ;;
     esac
 }
