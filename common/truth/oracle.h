@@ -11,10 +11,10 @@
  * column in which V of the KV head holds an inf or NaN (attention.h), and nowhere else.
  *
  * The low-precision reference follows FlashAttention-2 (Dao 2023, Algorithm 1) as a kernel with
- * tensor cores does: products and sums in fp32; w_j 0 below 2^-110, and rounded
- * to the element type before it meets V; the sum of w_j in fp32 before that rounding; O rounded to
- * the element type. A kernel flushes what is below 2^-126; one whose m is not yet the greatest
- * logit (stages 11 to 16) has w_j of up to 2^15, which costs no bits, but some more are flushed.
+ * tensor cores does: products and sums in fp32; w_j 0 below 2^-110, and rounded to the element type
+ * before it meets V; the sum of w_j in fp32 before that rounding; O rounded to the element type. A
+ * kernel flushes what is below 2^-126; one whose m is not yet the greatest logit (stages 11 to 16)
+ * has w_j of up to 2^15, which costs no bits, but some more are flushed.
  *
  * A score may be off by e = 2^-20 max_j |S_j|. Where e is small, O moves by up to
  *

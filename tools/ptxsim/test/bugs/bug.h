@@ -13,6 +13,21 @@ static __device__ inline uint32_t shared_address(const void *pointer) {
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
+// Waits until the phase of that parity is over; arrives once.
+static __device__ inline void mbarrier_wait(uint32_t mbarrier, uint32_t parity) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+                 "@!p bra again;\n"
+                 "}" ::"r"(mbarrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+static __device__ inline void mbarrier_arrive(uint32_t mbarrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
+}
+
 constexpr int OUT_FLOATS = 1024; // out holds as many
 
 #define MAIN(blocks, threads, dynamic_bytes)                                                      \

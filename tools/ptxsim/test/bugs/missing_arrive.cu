@@ -5,22 +5,8 @@
 // Expect: in its phase 2, of parity 0, 32 of 32 arrivals and 0 bytes are missing
 #include "bug.h"
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 static __device__ void init(uint32_t mbarrier, int count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(mbarrier), "r"(count) : "memory");
-}
-
-static __device__ void arrive(uint32_t mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
 }
 
 // Warp 0 fills the slot, warps 1 and 2 empty it.
@@ -36,13 +22,13 @@ template <bool BUG> __global__ void kernel(float *out) {
     __syncthreads();
     for (int i = 0; i < 4; i++) {
         if (warp == 0) {
-            wait(empty, (i & 1) ^ 1); // reported
+            mbarrier_wait(empty, (i & 1) ^ 1); // reported
             slot[lane] = i;
-            arrive(full);
+            mbarrier_arrive(full);
         } else {
-            wait(full, i & 1); // reported
+            mbarrier_wait(full, i & 1); // reported
             out[threadIdx.x] += slot[lane];
-            if (!BUG || warp == 1 || i != 1) arrive(empty);
+            if (!BUG || warp == 1 || i != 1) mbarrier_arrive(empty);
         }
     }
 }

@@ -5,16 +5,6 @@
 
 constexpr uint32_t BYTES = 128 * sizeof(float);
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 template <bool BUG> __global__ void kernel(float *out) {
     __shared__ alignas(128) float tile[128];
     __shared__ uint64_t mbarrier;
@@ -31,7 +21,7 @@ template <bool BUG> __global__ void kernel(float *out) {
                      : "memory");
     }
     if (!BUG) __syncthreads();
-    wait(full, 0); // reported
+    mbarrier_wait(full, 0); // reported
     out[threadIdx.x] = tile[127 - threadIdx.x];
 }
 

@@ -4,20 +4,6 @@
 // Expect: a phase ends here, and nothing orders that after warp 1's wait for the phase before
 #include "bug.h"
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
-static __device__ void arrive(uint32_t mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
-}
-
 template <bool BUG> __global__ void kernel(float *out) {
     __shared__ uint64_t mbarrier;
     const uint32_t full = shared_address(&mbarrier);
@@ -26,8 +12,8 @@ template <bool BUG> __global__ void kernel(float *out) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" ::"r"(full) : "memory");
     __syncthreads();
     for (int i = 0; i < 4; i++) {
-        if (warp == 2) arrive(full); // reported
-        if (warp == 1) wait(full, i & 1);
+        if (warp == 2) mbarrier_arrive(full); // reported
+        if (warp == 1) mbarrier_wait(full, i & 1);
         if (!BUG)
             __syncthreads();
         else if (warp != 1)

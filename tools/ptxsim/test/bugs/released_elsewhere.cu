@@ -5,20 +5,6 @@
 // Expect: an arrival of warp 0 may be counted in the phase before
 #include "bug.h"
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
-static __device__ void arrive(uint32_t mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
-}
-
 template <bool BUG> __global__ void kernel(float *out) {
     __shared__ uint64_t full[2], empty[2];
     if (threadIdx.x < 2) {
@@ -32,11 +18,11 @@ template <bool BUG> __global__ void kernel(float *out) {
     for (int i = 0; i < 4; i++) {
         const int stage = i % 2, released = BUG && i == 2 && threadIdx.x < 32 ? 1 : stage;
         if (threadIdx.x < 64) {
-            wait(shared_address(&full[stage]), i / 2);
-            arrive(shared_address(&empty[released])); // reported
+            mbarrier_wait(shared_address(&full[stage]), i / 2);
+            mbarrier_arrive(shared_address(&empty[released])); // reported
         } else {
-            if (i >= 2) wait(shared_address(&empty[stage]), 0);
-            arrive(shared_address(&full[stage]));
+            if (i >= 2) mbarrier_wait(shared_address(&empty[stage]), 0);
+            mbarrier_arrive(shared_address(&full[stage]));
         }
     }
     out[threadIdx.x] = 1;

@@ -8,16 +8,6 @@
 
 constexpr uint32_t BYTES_B = 8 * 16 * sizeof(uint16_t);
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 template <bool BUG> __global__ void kernel(float *out) {
     __shared__ alignas(1024) uint16_t A[64 * 16], B[8 * 16]; // no swizzle: 8 x 8 blocks
     __shared__ uint64_t mbarrier;
@@ -42,7 +32,7 @@ template <bool BUG> __global__ void kernel(float *out) {
                          "l"(out), "r"(BYTES_B), "r"(full) // reported
                          : "memory");
         }
-        wait(full, i);
+        mbarrier_wait(full, i);
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
         asm volatile("{\n"
                      ".reg .pred p;\n"

@@ -4,20 +4,6 @@
 // Expect: this wait may end two phases early
 #include "bug.h"
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
-static __device__ void arrive(uint32_t mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
-}
-
 template <bool BUG> __global__ void kernel(float *out) {
     __shared__ uint64_t mbarrier[2];
     const uint32_t full = shared_address(&mbarrier[0]), empty = shared_address(&mbarrier[1]);
@@ -27,11 +13,11 @@ template <bool BUG> __global__ void kernel(float *out) {
     __syncthreads();
     for (int i = 0; i < 4; i++)
         if (threadIdx.x < 32) {
-            if (!BUG || i > 0) wait(full, i & 1); // reported
-            arrive(empty);
+            if (!BUG || i > 0) mbarrier_wait(full, i & 1); // reported
+            mbarrier_arrive(empty);
         } else {
-            if (i > 0) wait(empty, (i - 1) & 1);
-            arrive(full);
+            if (i > 0) mbarrier_wait(empty, (i - 1) & 1);
+            mbarrier_arrive(full);
         }
     out[threadIdx.x] = 1;
 }

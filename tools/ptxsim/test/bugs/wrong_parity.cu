@@ -3,16 +3,6 @@
 // Expect: waits for the mbarrier at 0x400, parity 0
 #include "bug.h"
 
-static __device__ void wait(uint32_t mbarrier, uint32_t parity) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"(mbarrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 template <bool BUG> __global__ void kernel(float *out) {
     __shared__ uint64_t mbarrier;
     const uint32_t full = shared_address(&mbarrier);
@@ -21,7 +11,7 @@ template <bool BUG> __global__ void kernel(float *out) {
     __syncthreads();
     for (int i = 0; i < 3; i++) {
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(full) : "memory");
-        wait(full, BUG ? i / 2 : i & 1); // reported
+        mbarrier_wait(full, BUG ? i / 2 : i & 1); // reported
     }
     out[threadIdx.x] = 1;
 }
