@@ -15,27 +15,33 @@
 #include "base/element.h"
 #include "test/tap.h"
 
-enum { ROWS = 64, TILE = 128, TILES = 8, KEYS = TILE * TILES, SPIKE = 600 };
+enum { ROWS = 64, TILE = 128, TILES = 8, KEYS = TILE * TILES, SPIKE = 600, BATCH = 4 };
 static const float SCALE = 4; /* a power of two: S is exact, too */
 
 /* Key tiles in the order in which stages take them from 10 on: the last one is number 0. */
 static int number_of(int key) { return TILES - 1 - key / TILE; }
 
-/* Five kinds of rows, by columns 0 to 3 of Q and K; the others are 0. Two have equal scores, one
- * has such that rise by 6 and then 10 nats from tile to tile, one has a key 84 nats above the
- * others, one has a first tile 160 nats above the others, which have no weight. */
-enum { COLUMNS = 4, KINDS = 5 };
+/* Seven kinds of rows, by columns 0 to 4 of Q and K; the others are 0. Column 0 adds the same to all
+ * scores of a row, another one gives them a form: equal; rising by 6 and then 10 nats from tile to
+ * tile; a key 84 nats above the others; a first tile 160 nats above the others, which have no
+ * weight; rising by 4 nats, where neighbouring fp32 numbers of log2(e) times the score are 8 apart.
+ */
+enum { COLUMNS = 5, KINDS = 7 };
+static const struct Kind {
+    float equal;
+    int form;
+} KIND[KINDS] = {{16384, 0}, {65280, 0}, {0, 1}, {49152, 2}, {0, 3}, {49152, 3}, {49152, 4}};
 
 static float Q_value(int row, int column) {
-    const float equal[KINDS] = {16384, 65280, 0, 49152 + 256 * (float)(row / KINDS), 0};
-    if (column == 0) return equal[row % KINDS];
-    return column < COLUMNS && column == row % KINDS - 1 ? 1 : 0;
+    const struct Kind kind = KIND[row % KINDS];
+    if (column == 0) return kind.equal + (kind.equal == 49152 ? 256 * (float)(row / KINDS) : 0);
+    return column == kind.form ? 1 : 0;
 }
 
 static float K_value(int key, int column) {
     const int number = number_of(key);
     const float columns[COLUMNS] = {256, number == 0 ? 0 : 1.5625f + 2.5f * (float)(number - 1),
-                                    key == SPIKE ? 21 : 0, number == 0 ? 40 : 0};
+                                    key == SPIKE ? 21 : 0, number == 0 ? 40 : 0, (float)number};
     return column < COLUMNS ? columns[column] : 0;
 }
 
@@ -71,23 +77,25 @@ static void *to_device(const void *host, size_t bytes) {
     return device;
 }
 
-/* Rows of O and LSE that are wrong; -1 if the launch failed. */
-static int wrong_rows(void *stage, int d, ElementType type, bool causal) {
-    static uint16_t Q[ROWS * 128], K[KEYS * 128], V[KEYS * 128], O[ROWS * 128];
-    float LSE[ROWS];
+/* Rows of O and LSE that are wrong; -1 if the launch failed. All entries of the batch are equal. */
+static int wrong_rows(void *stage, int d, ElementType type, bool causal, int batch) {
+    static uint16_t Q[BATCH * ROWS * 128], K[BATCH * KEYS * 128], V[BATCH * KEYS * 128],
+        O[BATCH * ROWS * 128];
+    float LSE[BATCH * ROWS];
     int wrong = 0;
-    const AttentionProblem problem = {1, 1, 1, ROWS, KEYS, SCALE};
+    const AttentionProblem problem = {batch, 1, 1, ROWS, KEYS, SCALE};
     cudaError_t (*launch)(const AttentionProblem *, const AttentionTensors *, void *,
                           cudaStream_t) = NULL;
     size_t (*workspace_bytes)(const AttentionProblem *) = NULL;
     *(void **)&launch = dlsym(stage, "attention_launch");
     *(void **)&workspace_bytes = dlsym(stage, "attention_workspace_bytes");
-    for (int i = 0; i < ROWS * d; i++) Q[i] = element_from_float(type, Q_value(i / d, i % d));
-    for (int i = 0; i < KEYS * d; i++) {
-        K[i] = element_from_float(type, K_value(i / d, i % d));
-        V[i] = element_from_float(type, (float)number_of(i / d));
+    for (int i = 0; i < batch * ROWS * d; i++)
+        Q[i] = element_from_float(type, Q_value(i / d % ROWS, i % d));
+    for (int i = 0; i < batch * KEYS * d; i++) {
+        K[i] = element_from_float(type, K_value(i / d % KEYS, i % d));
+        V[i] = element_from_float(type, (float)number_of(i / d % KEYS));
     }
-    const size_t rows = sizeof(uint16_t) * (size_t)(ROWS * d), keys = rows / ROWS * KEYS;
+    const size_t rows = sizeof(uint16_t) * (size_t)(batch * ROWS * d), keys = rows / ROWS * KEYS;
     void *on_device[] = {
         to_device(Q, rows),          to_device(K, keys),
         to_device(V, keys),          to_device(NULL, rows),
@@ -99,8 +107,9 @@ static int wrong_rows(void *stage, int d, ElementType type, bool causal) {
     if (launch(&problem, &t, on_device[5], stream) || cudaStreamSynchronize(stream)) return -1;
     cudaMemcpy(O, t.O, rows, cudaMemcpyDeviceToHost);
     cudaMemcpy(LSE, t.LSE, sizeof LSE, cudaMemcpyDeviceToHost);
-    for (int row = 0; row < ROWS; row++) {
-        const Due due = due_of(type, row, causal ? row + 1 + KEYS - ROWS : KEYS);
+    for (int row = 0; row < batch * ROWS; row++) {
+        const int query = row % ROWS;
+        const Due due = due_of(type, query, causal ? query + 1 + KEYS - ROWS : KEYS);
         const double got = (double)element_to_float(type, O[row * d]);
         const bool right = fabs(got - due.O) <= 0.02 * due.O + 1e-6 &&
                            fabs((double)LSE[row] - due.LSE) <= 0x1p-22 * fabs(due.LSE) + 0.01;
@@ -122,8 +131,10 @@ int main(void) {
                      causal ? "causal" : "full");
             void *stage = dlopen(path, RTLD_NOW);
             if (!stage) continue; /* not built */
-            const int wrong = wrong_rows(stage, d, bf16 ? TYPE_BF16 : TYPE_FP16, causal);
-            ok(wrong == 0, "%s: %d rows wrong", path, wrong);
+            for (int batch = 1; batch <= BATCH; batch += BATCH - 1) { /* 16: pieces of keys, none */
+                const int wrong = wrong_rows(stage, d, bf16 ? TYPE_BF16 : TYPE_FP16, causal, batch);
+                ok(wrong == 0, "%s, batch %d: %d rows wrong", path, batch, wrong);
+            }
         }
     if (tap_done > 0) return done_testing();
     puts("1..0 # SKIP STAGE_DIRS names no built stage");
