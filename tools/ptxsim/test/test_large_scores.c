@@ -21,9 +21,9 @@ static const float SCALE = 4; /* a power of two: S is exact, too */
 /* Key tiles in the order in which stages take them from 10 on: the last one is number 0. */
 static int number_of(int key) { return TILES - 1 - key / TILE; }
 
-/* Seven kinds of rows, by columns 0 to 4 of Q and K; the others are 0. Column 0 adds the same to all
- * scores of a row, another one gives them a form: equal; rising by 6 and then 10 nats from tile to
- * tile; a key 84 nats above the others; a first tile 160 nats above the others, which have no
+/* Seven kinds of rows, by columns 0 to 4 of Q and K; the others are 0. Column 0 adds the same to
+ * all scores of a row, another one gives them a form: equal; rising by 6 and then 10 nats from tile
+ * to tile; a key 84 nats above the others; a first tile 160 nats above the others, which have no
  * weight; rising by 4 nats, where neighbouring fp32 numbers of log2(e) times the score are 8 apart.
  */
 enum { COLUMNS = 5, KINDS = 7 };
@@ -130,7 +130,7 @@ int main(void) {
             snprintf(path, sizeof path, "%s/d%d_%s_%s.so", dir, d, bf16 ? "bf16" : "fp16",
                      causal ? "causal" : "full");
             void *stage = dlopen(path, RTLD_NOW);
-            if (!stage) continue; /* not built */
+            if (!stage) continue;                                     /* not built */
             for (int batch = 1; batch <= BATCH; batch += BATCH - 1) { /* 16: pieces of keys, none */
                 const int wrong = wrong_rows(stage, d, bf16 ? TYPE_BF16 : TYPE_FP16, causal, batch);
                 ok(wrong == 0, "%s, batch %d: %d rows wrong", path, batch, wrong);
