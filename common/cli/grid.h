@@ -9,8 +9,8 @@
  * scale than 1 / sqrt(d); every seventh runs with LSE = NULL. Each case has a seed of its own,
  * derived from SEED. test_grid.c says what they cover together.
  *
- * GRID=small, the default in the simulator: lengths {1 2 17 64 65 129 194}, the two long shapes
- * with D=64 DTYPE=fp16 alone, not the many heads; the inits in turn.
+ * GRID=small, the default in the simulator: lengths {1 2 17 64 65 129 194}, the two long shapes in
+ * two variants each, not the many heads; 4/1 and 5/1 for 2/1 and 4/1; the inits in turn.
  *
  * GRID=big: Q and O, K and V, or the scores have more than 2^31 elements, so that an index of 32
  * bits overflows, within a head or over heads; the last rows are always among the compared ones.
