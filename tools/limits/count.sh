@@ -30,6 +30,7 @@ run() {
         exit 1
     }
     rm "$name.run"
+    [ -e "$name.part" ] || { echo "with N=$2 its first kernel has no block $3" >&2 && exit 1; }
     mv "$name.part" "$name.json"
 }
 

@@ -27,8 +27,9 @@ static __global__ void flash_fwd(const element *Q, // [batch, heads, seq_q, D]
                                  element *O,       // [batch, heads, seq_q, D]
                                  float *LSE,       // [batch, heads, seq_q]
                                  AttentionProblem p) {
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int head = blockIdx.y;
+    const int row_tiles = (p.seq_q + WARPS - 1) / WARPS, lane = threadIdx.x % 32;
+    const int row = blockIdx.x % row_tiles * WARPS + threadIdx.x / 32;
+    const int head = blockIdx.x / row_tiles;
     if (row >= p.seq_q) return; // the tail
     const size_t kv = (size_t)(head / p.heads) * p.kv_heads + head % p.heads * p.kv_heads / p.heads;
     const int end = CAUSAL ? min(max(row + 1 + p.seq_kv - p.seq_q, 0), p.seq_kv) : p.seq_kv;
@@ -55,15 +56,17 @@ const AttentionKernel attention_kernels[] = {{"flash_fwd", (const void *)flash_f
                                              {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int) {
-    return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
+    const double row_tiles = (p->seq_q + WARPS - 1) / WARPS;
+    return row_tiles * p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
 }
 
 size_t attention_workspace_bytes(const AttentionProblem *) { return 0; }
 
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *,
                              cudaStream_t stream) {
-    flash_fwd<<<dim3((p->seq_q + WARPS - 1) / WARPS, p->heads * p->batch), WARPS * 32, 0, stream>>>(
-        (const element *)t->Q, (const element *)t->K, (const element *)t->V, (element *)t->O,
-        t->LSE, *p);
+    const unsigned blocks = (p->seq_q + WARPS - 1) / WARPS * p->heads * p->batch;
+    flash_fwd<<<blocks, WARPS * 32, 0, stream>>>((const element *)t->Q, (const element *)t->K,
+                                                 (const element *)t->V, (element *)t->O, t->LSE,
+                                                 *p);
     return cudaGetLastError();
 }

@@ -143,11 +143,12 @@ ok "KERNEL without a stage" says "KERNEL needs one stage"
 
 # ---- grade ---------------------------------------------------------------------------------------
 # The whole grid takes long: here one variant of it, after a line of progress, for which it looks on
-# grade's stderr.
+# grade's stderr. Where grade looks for races it asks for other variants than are built here.
 mv build/attention-sim build/attention-sim.whole
 cat >build/attention-sim <<'END'
 #!/bin/bash
 echo "$*" >>runs
+[[ $* != *RUNS=* ]] || set -- "$@" D=128 DTYPE=fp16
 if [ "$1" = grid ]; then
     echo "$*" >>grids
     set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
@@ -169,6 +170,10 @@ for what in "holds  it compiles" "holds  no race" "holds  right results on the g
 done
 ok "the whole grid is asked for, once: no variant is chosen" \
     [ "$(cat grids)" = "grid DEVICE=sim GRID=small build/sm_80/work/02_next" ]
+ok "races are looked for in both head sizes, types and masks, each twice" \
+    [ "$(grep -c 'RUNS=2' runs) $(sed -n 's/.* RUNS=2 .* \(CAUSAL.*\) .*/\1/p' runs |
+        tr ' ' '\n' | sort -u | paste -sd' ')" = \
+    "4 CAUSAL=0 CAUSAL=1 D=128 D=64 DTYPE=bf16 DTYPE=fp16" ]
 ok "of a kernel that compiles in all of them" says "holds  it compiles in all 2 variants"
 ok "code that is still the stage's before is called so" \
     says "note   but for comments and spaces its code is still that of stage 01, small"
@@ -236,12 +241,12 @@ else
 fi
 echo "$signed" >stages/02_next/expect.sass
 
-change 's/    return (double)p->batch/    if (p->seq_q % 64) return "lengths are of 64";\n&/'
+change 's/    const double row_tiles/    if (p->seq_q % 64) return "lengths are of 64";\n&/'
 run stage02 grade
 ok "a problem that is refused is named, with the kernel's own words" \
     says '02_next: it refuses this problem ("lengths are of 64"), and the contract has no such'
 
-change 's/    const int head = blockIdx.y;/&\n    if (p.seq_q == 1) return;/'
+change 's,    const int head = blockIdx.x / row_tiles;,&\n    if (p.seq_q == 1) return;,'
 run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
 ok "a case of the grid that fails is repeated by make, with the learner's file" \
     says "repeat: make stage02 run KERNEL=$mine DEVICE=sim B="
@@ -256,13 +261,36 @@ run stage02 grade
 ok "an access out of bounds is named with its line" \
     says "$mine:$(grep -n 'S += (float)q' $mine | cut -d: -f1)"
 
+change 's/((size_t)head \* p.seq_q + row) \* D;/(head * p.seq_q + row) * D;/'
+run stage02 grade
+ok "an index of 32 bits is said to be one" says "FAILS  indices of 64 bits: B=1"
+ok "with its line" says "$mine:$(grep -n 'element .q = Q' $mine | cut -d: -f1)"
+
+# Right the first time alone: then the tensors are elsewhere.
+change 's/    flash_fwd<<</    static const AttentionTensors first = *t;\n    t = \&first;\n&/'
+run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+ok "a launch that remembers its tensors" says "FAILS  the same bits in each run: B=1"
+change 's/    flash_fwd<<</    static const void *done;\n    if (done == t->O) return cudaSuccess;\
+    done = t->O;\n&/'
+run stage02 grade
+ok "a launch that remembers its results" says "enqueues nothing when it is called again"
+
+# On a GPU the host cannot read what a tensor holds, nor can y count so many heads.
+change 's/    flash_fwd<<</    if (*(const unsigned short *)t->Q == 0x7fff) return cudaSuccess;\n&/'
+run stage02 grade
+ok "a host that reads a tensor" says "or the device's memory?"
+change 's/blockIdx.x % row_tiles/blockIdx.x/; s,blockIdx.x / row_tiles,blockIdx.y,
+    s/flash_fwd<<<blocks/flash_fwd<<<dim3(blocks \/ p->heads, p->heads)/'
+run stage02 grade
+ok "more heads than y can count" says "would fail for B=1 H=65537"
+
 # The signature asks for counters, so the kernel would run once more for it.
 echo 'warp_instructions > 0' >>stages/02_next/expect.sass
 change 's/j < end; j++/j < end; j += 0/'
 rm -f runs
 SIM_BUDGET=100000 run stage02 grade
 ok "an endless loop" says "an endless loop?"
-ok "that it ends is what does not hold" says "FAILS  it ends: copies late"
+ok "that it ends is what does not hold" says "FAILS  it ends: B=1"
 ok "in the simulator's words alone" [ "$(grep -c 'simulated PTX\| FAIL: ' "$log")" -eq 0 ]
 ok "what would run it again is left out" \
     says "the grid, the counters and the signature: first it has to run to its end"
@@ -305,6 +333,15 @@ printf '%s\n' '{"counters":null}' '{"counters":{"warp_instructions":7}}' |
     awk -f tools/plot/field.awk -f tools/exercise/exercise.awk >"$log"
 ok "a result without a kernel does not hold" [ $? -eq 1 ]
 ok "and that is said" says "attention_launch launches no kernel"
+sizes='"batch":1,"heads":2,"seq_q":256,"d":128'
+for units in 4095 4096; do
+    for instructions in 7 8; do
+        counters="\"warp_instructions\":$instructions,\"global_store_units\":$units"
+        echo "{$sizes,\"counters\":{$counters}}"
+    done | awk -f tools/plot/field.awk -f tools/exercise/exercise.awk >"$log"
+    ok "$units sectors stored: exit $((units < 4096))" [ $? -eq $((units < 4096)) ]
+    [ $units = 4096 ] || ok "and why" says "no kernel of yours stores O, which has 4096 sectors"
+done
 
 # Loads that nobody needs, though each is as it should be.
 change 's/^        float S = 0;/        for (int c = lane; c < D; c += 32)\
