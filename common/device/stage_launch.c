@@ -49,6 +49,9 @@ static bool returns_errors(const Stage *stage, const Problem *problem,
             stage->launch(&problem->shape, tensors, workspace, device_stream());
         cudaGetLastError();
         const int count = simulator_rehearsed();
+        if (count == 0)
+            return error_set(error, STATUS_FAIL,
+                             "attention_launch enqueues nothing when it is called again");
         if (which >= count) return true;
         if (code != (cudaError_t)SIMULATOR_REFUSAL)
             return error_set(error, STATUS_FAIL,
@@ -59,30 +62,35 @@ static bool returns_errors(const Stage *stage, const Problem *problem,
     return true;
 }
 
-/* Two heads of 2^32 bytes or half of that, of which nothing is executed: what the host computes in
- * 32 bits ends before. */
-static bool launches_long(const Stage *stage, const Problem *problem, const Device *device,
-                          Error *error) {
-    enum { ROWS = 1 << 24, APART = 40 }; /* 2^40 bytes from one tensor to the next */
-    const AttentionProblem shape = {.batch = 1,
-                                    .heads = 2,
-                                    .kv_heads = 2,
-                                    .seq_q = ROWS,
-                                    .seq_kv = ROWS,
-                                    .scale = problem->shape.scale};
+/* What nobody could simulate, and of which nothing is executed: two heads of 2^32 bytes or half of
+ * that, which end what the host computes in 32 bits, and more heads than the y and the z of a
+ * launch grid can count. No tensor is there, so a host that reads or writes one crashes. */
+static bool launches_large(const Stage *stage, const Problem *problem, const Device *device,
+                           Error *error) {
+    enum { ROWS = 1 << 24, MANY = 65537, APART = 40 }; /* 2^40 bytes from one tensor to the next */
+    const float scale = problem->shape.scale;
+    const AttentionProblem shapes[] = {{1, 2, 2, ROWS, ROWS, scale}, {1, MANY, MANY, 1, 1, scale}};
     void *at[6];
     for (uintptr_t i = 0; i < 6; i++) at[i] = (void *)((i + 1) << APART);
     const AttentionTensors tensors = {at[0], at[1], at[2], at[3], at[4]};
-    if (!simulator_rehearse(INT_MAX)) return true;
-    const bool refused = stage->supports(&shape, device->compute_capability);
-    const cudaError_t code =
-        refused ? cudaSuccess : stage->launch(&shape, &tensors, at[5], device_stream());
-    simulator_rehearsed();
-    cudaGetLastError();
-    return code == cudaSuccess ||
-           error_set(error, STATUS_FAIL,
-                     "attention_launch would fail for B=1 H=2 HKV=2 N=%d NKV=%d: %s", ROWS, ROWS,
-                     cudaGetErrorName(code));
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const AttentionProblem *const s = &shapes[i];
+        if (!simulator_rehearse(INT_MAX)) return true;
+        const bool refused = stage->supports(s, device->compute_capability);
+        const cudaError_t code =
+            refused ? cudaSuccess : stage->launch(s, &tensors, at[5], device_stream());
+        simulator_rehearsed();
+        cudaGetLastError();
+        if (code == cudaSuccess) continue;
+        return error_set(error, STATUS_FAIL,
+                         "attention_launch would fail for B=%d H=%d HKV=%d N=%d NKV=%d: %s%s",
+                         s->batch, s->heads, s->kv_heads, s->seq_q, s->seq_kv,
+                         cudaGetErrorName(code),
+                         code == cudaErrorInvalidConfiguration
+                             ? " (the y and the z of a launch grid end at 65535, only x does not)"
+                             : "");
+    }
+    return true;
 }
 
 bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
@@ -92,7 +100,7 @@ bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTen
         !launch_begin(stage, problem, tensors, workspace, device, error) ||
         !launch_end(device, error) || !device_memory_free(&after, error) ||
         !returns_errors(stage, problem, tensors, workspace, error) ||
-        !launches_long(stage, problem, device, error))
+        !launches_large(stage, problem, device, error))
         return false;
     return !device->simulated || before == after ||
            error_set(error, STATUS_FAIL,

@@ -431,18 +431,36 @@ static bool shape_allowed(const Kernel *kernel, dim3 grid, dim3 block) {
            grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
 }
 
+static bool shared_allowed(const Function *function, const Kernel *kernel, size_t dynamic) {
+    const size_t all = kernel->dynamic_offset + dynamic;
+    if (all > MAX_SHARED)
+        fprintf(stderr,
+                "ptxsim: kernel %s is not launched: a block has %d bytes of shared memory at "
+                "most, not %zu\n",
+                kernel->name, MAX_SHARED, all);
+    else if (dynamic > function->dynamic_limit)
+        fprintf(stderr,
+                "ptxsim: kernel %s is not launched: it may have %zu bytes of dynamic shared "
+                "memory, not %zu; cudaFuncSetAttribute with "
+                "cudaFuncAttributeMaxDynamicSharedMemorySize allows more\n",
+                kernel->name, (size_t)function->dynamic_limit, dynamic);
+    else
+        return true;
+    return false;
+}
+
 static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic,
                           cudaStream_t stream, bool early) {
     Function *function;
     Kernel *kernel;
     cudaError_t error = find_kernel(host, &function, &kernel);
     if (error) return error;
+    if (!launch_failed() && !shape_allowed(kernel, grid, block))
+        return result(cudaErrorInvalidConfiguration);
     if (only_rehearsed(&error)) return result(error);
     if (!stream) default_busy = true;
     if (launch_failed()) return last_error; /* what follows it would only mislead */
-    if (!shape_allowed(kernel, grid, block)) return result(cudaErrorInvalidConfiguration);
-    if (dynamic > function->dynamic_limit || kernel->dynamic_offset + dynamic > MAX_SHARED)
-        return result(cudaErrorInvalidValue);
+    if (!shared_allowed(function, kernel, dynamic)) return result(cudaErrorInvalidValue);
     const LaunchShape shape = {
         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)dynamic, early};
     static const cudaError_t outcomes[] = {

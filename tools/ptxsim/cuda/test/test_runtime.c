@@ -321,6 +321,8 @@ static void test_rehearsed(void) {
     simulator_rehearse(1);
     is_error(start(WRITE, one, one, 0, NULL), cudaSuccess, "a rehearsal");
     is_error(start(WRITE, one, one, 0, NULL), cudaErrorLaunchOutOfResources, "the second launch");
+    is_error(start(WRITE, (dim3){1, 65536, 1}, one, 0, NULL), cudaErrorInvalidConfiguration,
+             "a grid that no launch may have");
     ok(out[0] == 0 && cudaStreamQuery(NULL) == cudaSuccess, "executes nothing");
     is_int(simulator_rehearsed(), 2, "of two");
 }
