@@ -124,6 +124,14 @@ static bool has_modifier(const char *opcode, const char *modifier, size_t length
     return false;
 }
 
+/* Whether the last operand is value[0..length), such as the 0x1 of WARPGROUP.DEPBAR.LE gsb0, 0x1.
+ */
+static bool has_last_operand(const char *operands, const char *value, size_t length) {
+    const char *comma = strrchr(operands, ',');
+    const char *last = comma ? comma + 1 + strspn(comma + 1, " ") : operands;
+    return strlen(last) == length && strncmp(last, value, length) == 0;
+}
+
 bool opcode_matches(const Instruction *instruction, const char *pattern) {
     if (islower((unsigned char)*pattern))
         return strcmp(class_name(opcode_class(instruction)), pattern) == 0;
@@ -134,7 +142,9 @@ bool opcode_matches(const Instruction *instruction, const char *pattern) {
         return false;
     for (pattern += length; *pattern; pattern += length) {
         length = base_length(++pattern);
-        if (!has_modifier(instruction->opcode, pattern, length)) return false;
+        if (!has_modifier(instruction->opcode, pattern, length) &&
+            !(pattern[0] == '0' && has_last_operand(instruction->operands, pattern, length)))
+            return false;
     }
     return true;
 }

@@ -42,7 +42,8 @@ OpcodeClass class_named(const char *name);
  * wide or what function (LDS.128, MUFU.EX2), else without (ISETP). Returns `name`. */
 const char *opcode_name(const Instruction *instruction, char name[OPCODE_NAME_SIZE]);
 
-/* Whether an instruction matches "LDS", "LDS.128" (modifiers in any place) or a class's name. */
+/* Whether an instruction matches "LDS", "LDS.128" (modifiers in any place), "DEPBAR.0x1" (what its
+ * last operand is) or a class's name. */
 bool opcode_matches(const Instruction *instruction, const char *pattern);
 
 /* True if the opcode without modifiers is `base`. */

@@ -8,6 +8,7 @@
  *                                       left out where nobody has asked the simulator
  *     LDSM > 0                          instructions with this opcode, in all kernels together
  *     LDS.128 > 0                       and this modifier, among others
+ *     DEPBAR.0x1 == 1                   and this number as the last operand
  *     loop LDS == 0                     in one region: prologue loop epilogue elsewhere called
  *     loop shared <= 4                  of a class: tensor fma mufu compare integer move lanes
  *                                       shared global async local barrier control other; or all;

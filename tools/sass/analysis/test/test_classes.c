@@ -95,6 +95,12 @@ static void test_patterns(void) {
     matches("BRA", "control", true);
     matches("MYSTERY.X", "other", true);
     matches("MYSTERY.X", "mystery", false);
+    const Instruction leaves_one = instruction("", "WARPGROUP.DEPBAR.LE", "gsb0, 0x1");
+    ok(opcode_matches(&leaves_one, "WARPGROUP.DEPBAR.0x1"), "a number is the last operand");
+    ok(!opcode_matches(&leaves_one, "WARPGROUP.DEPBAR.0x0"), "that one");
+    ok(!opcode_matches(&leaves_one, "WARPGROUP.DEPBAR.0x"), "the whole of it");
+    const Instruction alone = instruction("", "DEPBAR", "0x1");
+    ok(opcode_matches(&alone, "DEPBAR.0x1"), "also of one operand");
 }
 
 static void test_bases(void) {
