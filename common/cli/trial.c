@@ -98,14 +98,19 @@ static bool make_dirty(const Trial *trial, const Buffer *workspace, int run, Err
            device_wait(trial->device, error);
 }
 
-/* One launch with dirty outputs before it and everything it wrote read back after it. */
+/* One launch with dirty outputs before it and everything it wrote read back after it. Rehearsals
+ * come after the last one: between two they would hide what a launch remembers of the one before.
+ */
 static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspace, int run,
                         Result *result, Error *error) {
     if (trial->runs > 1) simulator_vary(run - 1);
     if (!make_dirty(trial, workspace, run - 1, error)) return false;
     counters_reset();
-    const bool ran = launch_whole(stage, &trial->problem, &trial->tensors, workspace->data,
-                                  trial->device, error);
+    const Problem *p = &trial->problem;
+    const bool ran =
+        launch_whole(stage, p, &trial->tensors, workspace->data, trial->device, error) &&
+        (run < trial->runs ||
+         launch_rehearsed(stage, p, &trial->tensors, workspace->data, trial->device, error));
     result->counted = counters_read(&result->counters);
     const Buffer *const buffers[] = {&trial->Q, &trial->K,   &trial->V,
                                      &trial->O, &trial->LSE, workspace};

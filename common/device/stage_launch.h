@@ -19,9 +19,14 @@ bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTen
 bool launch_end(const Device *device, Error *error);
 
 /* Both, with nothing to be done between them. In the simulator also false if memory was allocated
- * or freed, which is counted to the byte, and if the launch does not return the error of one of the
- * things that it enqueues. */
+ * or freed, which is counted to the byte. */
 bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error);
+
+/* After a launch, in the simulator: launches of which nothing is executed, of this problem and of
+ * such as are too large. False if one enqueues nothing, does not return the error of one of the
+ * things that it enqueues, or would fail. */
+bool launch_rehearsed(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
+                      void *workspace, const Device *device, Error *error);
 
 #endif
