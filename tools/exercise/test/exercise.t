@@ -170,10 +170,10 @@ for what in "holds  it compiles" "holds  no race" "holds  right results on the g
 done
 ok "the whole grid is asked for, once: no variant is chosen" \
     [ "$(cat grids)" = "grid DEVICE=sim GRID=small build/sm_80/work/02_next" ]
-ok "races are looked for in both head sizes, types and masks, each twice" \
-    [ "$(grep -c 'RUNS=2' runs) $(sed -n 's/.* RUNS=2 .* \(CAUSAL.*\) .*/\1/p' runs |
+ok "races are looked for in both head sizes, types and masks, with other orders" \
+    [ "$(grep -c 'RUNS=2' runs) $(sed -n 's/.* \(CAUSAL.*\) RUNS=2 .*/\1/p' runs |
         tr ' ' '\n' | sort -u | paste -sd' ')" = \
-    "4 CAUSAL=0 CAUSAL=1 D=128 D=64 DTYPE=bf16 DTYPE=fp16" ]
+    "3 CAUSAL=0 CAUSAL=1 D=128 D=64 DTYPE=bf16 DTYPE=fp16" ]
 ok "of a kernel that compiles in all of them" says "holds  it compiles in all 2 variants"
 ok "code that is still the stage's before is called so" \
     says "note   but for comments and spaces its code is still that of stage 01, small"
