@@ -414,12 +414,16 @@ static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &r
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
 }
 
-// cm_i rises by a whole number (rounded), so that no sum is above 1; l_i = scale_i * l_i
-static __device__ void raise_maxima(Rows &rows, const float (&sum)[2]) {
+// m_i = max(m_i, rowmax(S_ij)), or up to 1 above for a power of two; l_i = scale_i * l_i
+static __device__ void raise_maxima(Rows &rows, const float (&S_ij)[BC / 8][4], float c,
+                                    bool power_of_two) {
     for (int h = 0; h < 2; h++) {
-        const float cm_new = rows.cm_i[h] + ceilf(log2_approx(fmaxf(row_max(sum[h]), 1)));
-        rows.scale_i[h] = exp2_approx(rows.cm_i[h] - cm_new);
-        rows.cm_i[h] = cm_new;
+        float m_new = -CUDART_INF_F;
+        for (int n = 0; n < BC / 8; n++)
+            m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
+        const float cm_i = rows.cm_i[h], cm = fmaxf(cm_i, c * row_max(m_new)), rise = cm - cm_i;
+        rows.cm_i[h] = power_of_two ? cm + (ceilf(rise) - rise) : cm;
+        rows.scale_i[h] = exp2_approx(cm_i - rows.cm_i[h]);
         rows.l_i[h] *= rows.scale_i[h];
     }
 }
@@ -430,17 +434,13 @@ static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_
                                   unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
                                   const float (&S_ij)[BC / 8][4], float c) {
     const bool again = outgrown(sum, SCALABLE);
-    if (again)
-        update_maxima(rows, S_ij, c, 0, BC);
-    else
-        raise_maxima(rows, sum);
+    raise_maxima(rows, S_ij, c, !again);
     rescale(O_i, rows);
+    for (int h = 0; h < 2; h++) sum[h] = again ? 0 : sum[h] * rows.scale_i[h];
     if (again) {
-        sum[0] = sum[1] = 0;
         exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
         pack_P(packed_P, P_ij, 0, BC);
     } else {
-        for (int h = 0; h < 2; h++) sum[h] *= rows.scale_i[h];
         rescale_P(packed_P, rows);
     }
 }

@@ -118,7 +118,8 @@ static Outcome meet(State *state, const Step *step, int warp) {
     else
         state->done[warp]++;
     if (state->arrived[at] * WARP_LANES < step->value) return MOVED;
-    for (int w = 0; w < WARPS; w++) state->done[w] += state->waiting[at] >> w & 1;
+    for (int w = 0; w < WARPS; w++)
+        if (state->waiting[at] >> w & 1) state->done[w]++;
     state->arrived[at] = state->waiting[at] = 0;
     return MOVED;
 }
