@@ -88,8 +88,9 @@ def over_the_fastest(stage, column, path):
 
 head = cells_of(re.search(r"^\| \| over .*$", readme, re.M)[0])
 peers = [cell.removeprefix("over ") for cell in head[1:]]
-for line, path in [("16 persistent, fp16", "nvidia_h200_stage16"),
-                   ("16 persistent, bf16", "nvidia_h200_bf16_stage16"),
+for line, path in [("16 persistent, fp16", "nvidia_h200"),
+                   ("16 persistent, bf16", "nvidia_h200_bf16"),
+                   ("11 first_maxima, fp16", "nvidia_h200"),
                    ("11 first_maxima, fp16, H100", "nvidia_h100_80gb_hbm3"),
                    ("16 persistent, fp16, H100", "nvidia_h100_80gb_hbm3"),
                    ("16 persistent, bf16, H100", "nvidia_h100_80gb_hbm3_bf16")]:
