@@ -3,6 +3,38 @@
 #include "device/simulator.h"
 
 #include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The host code of a stage ---------------------------------------------------------------- */
+
+static char crashed[256]; /* what is said if it crashes */
+
+/* Says so, and lets the signal end the program. */
+static void on_crash(int number) {
+    if (write(STDERR_FILENO, crashed, strlen(crashed)) < 0) _exit(128 + number);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static cudaError_t call(const Stage *stage, const AttentionProblem *shape,
+                        const AttentionTensors *tensors, void *workspace) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    enum { SIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction others[SIGNALS], own = {.sa_handler = on_crash};
+    snprintf(
+        crashed, sizeof crashed,
+        "attention: attention_launch of %s crashes: does it read or write what is not there on "
+        "the host, such as the device's memory?\n",
+        stage->name);
+    for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &own, &others[i]);
+    const cudaError_t code = stage->launch(shape, tensors, workspace, device_stream());
+    for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &others[i], NULL);
+    return code;
+}
+
+/* ---- A launch -------------------------------------------------------------------------------- */
 
 /* "attention_launch: cudaErrorInvalidValue (invalid argument)" */
 static bool launched(cudaError_t code, const char *what, Error *error) {
@@ -22,7 +54,7 @@ bool launch_worthwhile(const Problem *problem, Error *error) {
 bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error) {
     simulator_watch();
-    const cudaError_t code = stage->launch(&problem->shape, tensors, workspace, device_stream());
+    const cudaError_t code = call(stage, &problem->shape, tensors, workspace);
     const char *const forbidden = simulator_unwatch();
     const cudaError_t left = cudaGetLastError();
     if (device->simulated && code == cudaErrorLaunchTimeout) return too_large(error);
@@ -45,8 +77,7 @@ bool launch_end(const Device *device, Error *error) {
 static bool returns_errors(const Stage *stage, const Problem *problem,
                            const AttentionTensors *tensors, void *workspace, Error *error) {
     for (int which = 0; simulator_rehearse(which); which++) {
-        const cudaError_t code =
-            stage->launch(&problem->shape, tensors, workspace, device_stream());
+        const cudaError_t code = call(stage, &problem->shape, tensors, workspace);
         cudaGetLastError();
         const int count = simulator_rehearsed();
         if (count == 0)
@@ -77,8 +108,7 @@ static bool launches_large(const Stage *stage, const Problem *problem, const Dev
         const AttentionProblem *const s = &shapes[i];
         if (!simulator_rehearse(INT_MAX)) return true;
         const bool refused = stage->supports(s, device->compute_capability);
-        const cudaError_t code =
-            refused ? cudaSuccess : stage->launch(s, &tensors, at[5], device_stream());
+        const cudaError_t code = refused ? cudaSuccess : call(stage, s, &tensors, at[5]);
         simulator_rehearsed();
         cudaGetLastError();
         if (code == cudaSuccess) continue;
