@@ -222,6 +222,7 @@ static void json_counters(FILE *out, const Result *result) {
     json_int(out, "mma_instructions", (long long)c->mma_instructions, true);
     json_int(out, "barriers", (long long)c->barriers, true);
     json_int(out, "divergent_branches", (long long)c->divergent_branches, true);
+    json_int(out, "blocks", (long long)c->blocks, true);
     json_memory(out, "global_load", &c->global_load);
     json_memory(out, "global_store", &c->global_store);
     json_memory(out, "shared_load", &c->shared_load);

@@ -25,6 +25,7 @@ typedef struct Counters {
     uint64_t mma_instructions;
     uint64_t barriers;
     uint64_t divergent_branches;
+    uint64_t blocks; /* of all launches */
     MemoryCounters global_load, global_store, shared_load, shared_store;
 } Counters;
 

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ enum {
     BUG_ZEROS,           /* wrong unless its workspace begins with a zero */
     BUG_SHAPE,           /* wrong if its first launch had another number of keys */
     BUG_SWALLOWS,        /* does not return the error of a launch */
-    BUG_MILLIONS         /* cannot launch 2^24 rows */
+    BUG_MILLIONS,        /* cannot launch 2^24 rows */
+    BUG_CRASH            /* its host code crashes */
 };
 
 #ifndef BUG
@@ -138,6 +140,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     const int rows = p->batch * p->heads * p->seq_q;
     static AttentionTensors first;
     if (BUG == BUG_MILLIONS && p->seq_q >= 1 << 24) return cudaErrorInvalidValue;
+    if (BUG == BUG_CRASH) raise(SIGSEGV);
     if (!fake_launch()) return BUG == BUG_SWALLOWS ? cudaSuccess : cudaGetLastError();
     if (launches++ == 0) first = *t;
     if (BUG == BUG_LAUNCH) return cudaErrorInvalidValue;

@@ -9,7 +9,7 @@
 
 build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
     17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error 24_waits 25_swallows \
-    26_millions ||
+    26_millions 27_crash ||
     { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
 small=(B=1 H=2 HKV=1 N=40 REPS=3)
@@ -79,6 +79,8 @@ exits 1 "an error that nobody is told of" \
 run attention-sim run "${small[@]}" 26_millions
 exits 1 "a launch that ends where 32 bits end" \
     'FAIL: attention_launch would fail for B=1 H=2 HKV=2 N=16777216 NKV=16777216: cudaErrorInval'
+run attention run "${small[@]}" 01_none 27_crash
+exits 139 "host code that crashes" 'attention_launch of 27_crash crashes: does it read or write what'
 run attention run "${small[@]}" RUNS=3 01_none
 exits 0 "a right stage keeps to all of it" PASS
 

@@ -54,6 +54,7 @@ static void full_object(void) {
                                .mma_instructions = 3,
                                .barriers = 4,
                                .divergent_branches = 5,
+                               .blocks = 18,
                                .global_load = {6, 7, 8},
                                .global_store = {9, 10, 11},
                                .shared_load = {12, 13, 14},
@@ -87,7 +88,7 @@ static void full_object(void) {
             "\"ended\":\"2026/01/31 12:00:02.000\",\"registers\":128,"
             "\"threads\":256,\"shared_bytes\":49152,\"spill_bytes\":0,"
             "\"counters\":{\"warp_instructions\":1,\"lane_instructions\":2,\"mma_instructions\":3,"
-            "\"barriers\":4,\"divergent_branches\":5,\"global_load_requests\":6,"
+            "\"barriers\":4,\"divergent_branches\":5,\"blocks\":18,\"global_load_requests\":6,"
             "\"global_load_units\":7,\"global_load_ideal_units\":8,\"global_store_requests\":9,"
             "\"global_store_units\":10,\"global_store_ideal_units\":11,\"shared_load_requests\":12,"
             "\"shared_load_units\":13,\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"

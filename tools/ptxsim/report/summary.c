@@ -87,9 +87,11 @@ static void add_memory(MemoryCounters *sum, const InstructionCount *count) {
 
 void counts_sum(const CountsSnapshot *snapshot, Counters *sum) {
     InstructionCount by_class[CLASS_COUNT] = {0};
-    for (size_t k = 0; k < snapshot->kernels; k++) add_kernel(by_class, &snapshot->kernel[k]);
-
     memset(sum, 0, sizeof *sum);
+    for (size_t k = 0; k < snapshot->kernels; k++) {
+        add_kernel(by_class, &snapshot->kernel[k]);
+        sum->blocks += snapshot->kernel[k].blocks;
+    }
     for (int class = 0; class < CLASS_COUNT; class ++) {
         sum->warp_instructions += by_class[class].executions;
         sum->lane_instructions += by_class[class].lanes;

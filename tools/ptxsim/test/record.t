@@ -144,7 +144,9 @@ def check_stage(folder, record, variant, **variables):
         if not recorded:
             wrong.append(f"block {block} was not recorded")
         for launch in recorded["launches"] if recorded else []:
-            blocks = max(blocks, prod(launch["grid"]))
+            of_launch = prod(launch["grid"])
+            blocks = max(blocks, of_launch)
+            total["blocks"] += block < of_launch
             sums = add_up(launch)
             wrong += differences(launch, sums)
             footprints += bad_footprints(launch)

@@ -9,13 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const names[] = {
-    "warp_instructions",     "mma_instructions",   "barriers",
-    "global_load_requests",  "global_load_units",  "global_load_ideal_units",
-    "global_store_requests", "global_store_units", "global_store_ideal_units",
-    "shared_load_requests",  "shared_load_units",  "shared_load_ideal_units",
-    "shared_store_requests", "shared_store_units", "shared_store_ideal_units",
-    "shared_bytes"};
+static const char *const names[] = {"warp_instructions",
+                                    "mma_instructions",
+                                    "barriers",
+                                    "global_load_requests",
+                                    "global_load_units",
+                                    "global_load_ideal_units",
+                                    "global_store_requests",
+                                    "global_store_units",
+                                    "global_store_ideal_units",
+                                    "shared_load_requests",
+                                    "shared_load_units",
+                                    "shared_load_ideal_units",
+                                    "shared_store_requests",
+                                    "shared_store_units",
+                                    "shared_store_ideal_units",
+                                    "shared_bytes",
+                                    "blocks"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
 bool is_counter(const char *word) {

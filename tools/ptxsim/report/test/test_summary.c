@@ -21,6 +21,7 @@ static void test_sum(void) {
     is_int((long long)sum.mma_instructions, 28, "mma and wgmma");
     is_int((long long)sum.barriers, 8, "barriers");
     is_int((long long)sum.divergent_branches, 2, "divergent branches");
+    is_int((long long)sum.blocks, 8, "blocks");
     is_memory(sum.global_load, 116, 3772, 972, "global loads: ld, cp.async, bulk");
     is_memory(sum.global_store, 4, 8, 8, "global stores");
     is_memory(sum.shared_load, 55, 420, 70, "shared loads: ld, ldmatrix");

@@ -11,13 +11,23 @@
 static bool asks_for(const char *text) { return asks_for_counters(text, "d128_fp16_causal"); }
 
 static void test_words(void) {
-    static const char *const names[] = {
-        "warp_instructions",     "mma_instructions",   "barriers",
-        "global_load_requests",  "global_load_units",  "global_load_ideal_units",
-        "global_store_requests", "global_store_units", "global_store_ideal_units",
-        "shared_load_requests",  "shared_load_units",  "shared_load_ideal_units",
-        "shared_store_requests", "shared_store_units", "shared_store_ideal_units",
-        "shared_bytes"};
+    static const char *const names[] = {"warp_instructions",
+                                        "mma_instructions",
+                                        "barriers",
+                                        "global_load_requests",
+                                        "global_load_units",
+                                        "global_load_ideal_units",
+                                        "global_store_requests",
+                                        "global_store_units",
+                                        "global_store_ideal_units",
+                                        "shared_load_requests",
+                                        "shared_load_units",
+                                        "shared_load_ideal_units",
+                                        "shared_store_requests",
+                                        "shared_store_units",
+                                        "shared_store_ideal_units",
+                                        "shared_bytes",
+                                        "blocks"};
     char text[100];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(text, sizeof text, "loop LDS == 2 * %s", names[i]);
