@@ -414,7 +414,7 @@ static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &r
                 : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
 }
 
-// m_i = max(m_i, rowmax(S_ij)), or up to 1 above for a power of two; l_i = scale_i * l_i
+// m_i = max(m_i, rowmax(S_ij)), cm_i up to 1 more for a power of two; l_i = scale_i * l_i
 static __device__ void raise_maxima(Rows &rows, const float (&S_ij)[BC / 8][4], float c,
                                     bool power_of_two) {
     for (int h = 0; h < 2; h++) {

@@ -149,8 +149,11 @@ int main(void) {
             snprintf(path, sizeof path, "%s/d%d_%s_%s.so", dir, d, bf16 ? "bf16" : "fp16",
                      causal ? "causal" : "full");
             void *stage = dlopen(path, RTLD_NOW);
-            if (!stage) continue;                                     /* not built */
-            for (int batch = 1; batch <= BATCH; batch += BATCH - 1) { /* 16: pieces of keys, none */
+            if (!stage) continue; /* not built */
+            /* Stage 16 makes pieces of the keys of one batch entry, and none of those of four,
+             * which take four times as long: in two variants that have nothing in common. */
+            const int most = variant == 1 || variant == 6 ? BATCH : 1;
+            for (int batch = 1; batch <= most; batch += BATCH - 1) {
                 const int wrong = wrong_rows(stage, d, bf16 ? TYPE_BF16 : TYPE_FP16, causal, batch);
                 ok(wrong == 0, "%s, batch %d: %d rows wrong", path, batch, wrong);
             }
