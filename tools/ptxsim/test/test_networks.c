@@ -2,7 +2,7 @@
  * right one that is complained of, in any of the schedules; one that can go wrong in some
  * interleaving and passes, with right results, in the schedule that was run. Of those there are
  * few: an arrival may be counted in the phase before, for which nobody waits, and so end it too
- * early. NETWORKS=1000 SEED=2 tries others, and as many. */
+ * early. NETWORKS=1000 SEED=3 tries others, and as many. */
 #include "test/capture.h"
 #include "test/interleavings.h"
 #include "test/tap.h"
@@ -179,8 +179,8 @@ static int setting(const char *name, int otherwise) {
 }
 
 int main(void) {
-    const int networks = setting("NETWORKS", 150);
-    network_state = (uint64_t)setting("SEED", 1);
+    const int networks = setting("NETWORKS", 60);
+    network_state = (uint64_t)setting("SEED", 2);
     setenv("SIM_RACE", "1", 1);
     setenv("SIM_THREADS", "1", 1);
     for (int i = 0; i < networks; i++) {
