@@ -270,19 +270,11 @@ ok "with its line" says "$mine:$(grep -n 'element .q = Q' $mine | cut -d: -f1)"
 change 's/    flash_fwd<<</    static const AttentionTensors first = *t;\n    t = \&first;\n&/'
 run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
 ok "a launch that remembers its tensors" says "FAILS  the same bits in each run: B=1"
-change 's/    flash_fwd<<</    static const void *done;\n    if (done == t->O) return cudaSuccess;\
-    done = t->O;\n&/'
-run stage02 grade
-ok "a launch that remembers its results" says "enqueues nothing when it is called again"
 
-# On a GPU the host cannot read what a tensor holds, nor can y count so many heads.
+# On a GPU the host cannot read what a tensor holds.
 change 's/    flash_fwd<<</    if (*(const unsigned short *)t->Q == 0x7fff) return cudaSuccess;\n&/'
 run stage02 grade
 ok "a host that reads a tensor" says "or the device's memory?"
-change 's/blockIdx.x % row_tiles/blockIdx.x/; s,blockIdx.x / row_tiles,blockIdx.y,
-    s/flash_fwd<<<blocks/flash_fwd<<<dim3(blocks \/ p->heads, p->heads)/'
-run stage02 grade
-ok "more heads than y can count" says "would fail for B=1 H=65537"
 
 # The signature asks for counters, so the kernel would run once more for it.
 echo 'warp_instructions > 0' >>stages/02_next/expect.sass
