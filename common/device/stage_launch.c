@@ -18,6 +18,7 @@ static void on_crash(int number) {
     raise(number);
 }
 
+/* The stage's attention_launch, which is named if it crashes. */
 static cudaError_t call(const Stage *stage, const AttentionProblem *shape,
                         const AttentionTensors *tensors, void *workspace) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};

@@ -69,7 +69,8 @@ static int count_of(int mask) { return __builtin_popcount((unsigned)mask); }
 /* A ring of at most three slots, which takes its slots and barriers; false if they are not there.
  */
 static bool draw_ring(Network *network, Ring *ring) {
-    const int later = network->warps - 1 - (ring->producer = draw(network->warps - 1));
+    ring->producer = draw(network->warps - 1);
+    const int later = network->warps - 1 - ring->producer;
     ring->readers = (1 + draw((1 << later) - 1)) << (ring->producer + 1);
     ring->kind = (Kind)draw(KINDS);
     ring->slots = 1 + draw(3);

@@ -15,8 +15,7 @@ typedef struct Device {
     uint32_t tile[TILES][WARP_LANES];
 } Device;
 
-/* ---- a network as PTX --------------------------------------------------------------------------
- */
+/* ---- A network as PTX ------------------------------------------------------------------------ */
 
 static char text[1 << 17];
 static int length;
@@ -103,8 +102,7 @@ static void write_ptx(const Network *network) {
     put("ret;\n}\n");
 }
 
-/* ---- and what the simulator makes of it --------------------------------------------------------
- */
+/* ---- What the simulator makes of it ---------------------------------------------------------- */
 
 static const struct {
     const char *async, *order;
