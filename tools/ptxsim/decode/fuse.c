@@ -14,10 +14,10 @@
 
 #include "decode/cfg.h"
 
-/* Of fp32, and no modifiers but .ftz. */
+/* Of fp32, and no modifiers but .ftz and .sat. */
 static bool is_plain(const Op *op, const char *name) {
     const Instruction *in = op->source;
-    return in->parts == 2 + op->flush && text_is(in->part[0], name) &&
+    return in->parts == 2 + op->flush + op->saturate && text_is(in->part[0], name) &&
            text_is(in->part[in->parts - 1], "f32");
 }
 
@@ -39,7 +39,7 @@ static const Op *last_definition(const Op *first, const Op *end, int32_t value) 
 static const Op *find_product(const Op *first, const Op *sum, int32_t value) {
     const Op *product = last_definition(first, sum, value);
     if (!product || !is_plain(product, "mul") || product->guard >= 0) return NULL;
-    if (product->flush != sum->flush) return NULL;
+    if (product->flush != sum->flush || product->saturate) return NULL;
     for (int source = 1; source <= 2; source++)
         if (last_definition(product, sum, product->r[source])) return NULL;
     return product;

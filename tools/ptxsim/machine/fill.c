@@ -31,7 +31,7 @@ static uint64_t special_value(const Warp *warp, int special, uint32_t lane) {
     case WARPID:
         return (uint64_t)warp->index;
     case NWARPID:
-        return (uint64_t)b->warps;
+        return 64; /* of a multiprocessor of compute capability 8.0 or 9.0, as they are numbered */
     case LANEMASK_EQ:
         return 1u << lane;
     case LANEMASK_LT:
@@ -44,8 +44,8 @@ static uint64_t special_value(const Warp *warp, int special, uint32_t lane) {
         return (uint32_t) ~((1u << lane) - 1);
     case DYNAMIC_SHARED:
         return b->shared_bytes - b->kernel->dynamic_offset;
-    case TOTAL_SHARED:
-        return b->shared_bytes;
+    case TOTAL_SHARED: /* what is allocated: units of 128 bytes from compute capability 8.0 on */
+        return (b->shared_bytes + 127u) / 128 * 128;
     case SMID:
         return b->index[0] % b->settings->multiprocessors;
     case NSMID:

@@ -150,11 +150,12 @@ static inline uint16_t bf16_from_double(double value, Rounding mode) {
     return (uint16_t)narrow(value, 7, 8, mode);
 }
 
-/* cvt.rna.tf32.f32: to nearest, ties away from zero. A tf32 is an fp32 whose low 13 bits are 0. */
+/* cvt.rna.tf32.f32: to nearest, ties away from zero. A tf32 is an fp32 whose low 13 bits are 0. Of
+ * a NaN an H200 keeps the upper bits, which may be those of infinity. */
 static inline uint32_t tf32_from_float_rna(float value) {
     uint32_t bits = bits_of(value);
     bool finite = (bits & 0x7f800000) != 0x7f800000;
-    return value != value ? 0x7fffe000 : (bits + (finite ? 0x1000 : 0)) & 0xffffe000;
+    return (bits + (finite ? 0x1000 : 0)) & 0xffffe000;
 }
 
 /* cvt.{rn,rz}.tf32.f32 */
@@ -201,47 +202,48 @@ static inline double add_to_odd(double a, double b) {
     return round_to_odd(sum, error);
 }
 
-/* fma.{rn,rz,rm,rp}.f32. The product of two fp32 is exact in double. */
-static inline float float_fma(float a, float b, float c, Rounding mode) {
-    if (mode == ROUND_NEAREST) return __builtin_fmaf(a, b, c);
+/* Results rounded to odd, from which float_from_double rounds to fp32. That of a product is exact
+ * in double. */
+
+/* a b + c for fma.f32, a 1 + b for add.f32. */
+static inline double fma_to_odd(float a, float b, float c, Rounding mode) {
     double product = (double)a * (double)b;
     double sum = add_to_odd(product, (double)c);
-    if (sum == 0 && mode == ROUND_DOWN && !signbit(product) != !signbit(c)) return -0.0f;
-    return float_from_double(sum, mode);
+    return sum == 0 && mode == ROUND_DOWN && !signbit(product) != !signbit(c) ? -0.0 : sum;
 }
 
-/* add.f32 (sub.f32 with -b) and mul.f32. */
-static inline float float_add(float a, float b, Rounding mode) {
-    return mode == ROUND_NEAREST ? a + b : float_fma(a, 1.0f, b, mode);
-}
-
-static inline float float_mul(float a, float b, Rounding mode) {
-    return mode == ROUND_NEAREST ? a * b : float_from_double((double)a * (double)b, mode);
-}
-
-/* div.{rn,...}.f32, and rcp with a = 1. The remainder a - q b is exact and gives the error's
- * sign. */
-static inline float float_div(float a, float b, Rounding mode) {
-    if (mode == ROUND_NEAREST) return a / b;
+/* a / b; the remainder a - q b is exact and gives the error's sign. */
+static inline double div_to_odd(float a, float b) {
     double quotient = (double)a / (double)b;
     double remainder = fma(-quotient, (double)b, (double)a);
-    return float_from_double(round_to_odd(quotient, b > 0 ? remainder : -remainder), mode);
+    return round_to_odd(quotient, b > 0 ? remainder : -remainder);
 }
 
-/* sqrt.{rn,...}.f32 */
-static inline float float_sqrt(float a, Rounding mode) {
-    if (mode == ROUND_NEAREST) return sqrtf(a);
+static inline double sqrt_to_odd(float a) {
     double root = sqrt((double)a);
-    return float_from_double(round_to_odd(root, fma(-root, root, (double)a)), mode);
+    return round_to_odd(root, fma(-root, root, (double)a));
+}
+
+/* The result of .ftz: zero where it is below the normal numbers when it is rounded as if exponents
+ * had no end, so also where it would be rounded up to the least of them. `exact` may be rounded to
+ * odd. So on an H100 (make validate). */
+static inline float flush_exact(double exact, Rounding mode) {
+    float rounded = float_from_double(exact, mode);
+    float endless = float_from_double(exact * 0x1p64, mode);
+    return fabsf(endless) < 0x1p-62f ? copysignf(0.0f, rounded) : rounded;
 }
 
 /* ---- fp16 and bf16 arithmetic, on their bits ------------------------------------------------- */
 
 /* fma.{rn}.f16 and .bf16, rounded once. mul is fma(a, b, -0), add is fma(a, 1, c): exact zeros and
  * signs come out as those instructions define them. */
-static inline uint16_t half_fma(uint16_t a, uint16_t b, uint16_t c) {
+static inline double half_fma_to_odd(uint16_t a, uint16_t b, uint16_t c) {
     double product = (double)half_to_float(a) * (double)half_to_float(b);
-    return half_from_double(add_to_odd(product, (double)half_to_float(c)), ROUND_NEAREST);
+    return add_to_odd(product, (double)half_to_float(c));
+}
+
+static inline uint16_t half_fma(uint16_t a, uint16_t b, uint16_t c) {
+    return half_from_double(half_fma_to_odd(a, b, c), ROUND_NEAREST);
 }
 
 static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
@@ -385,12 +387,12 @@ static inline float ex2_approx(float x) {
     return (float)(power * double_of((bits_of_double(shifted) + 1023) << 52));
 }
 
-/* div.approx.f32 is a * (1/b), and 1/b is 0 where it is below the normal numbers: for finite b
- * above 2^126 the quotient is 0, of an infinity NaN (PTX ISA, div). */
-static inline float div_approx(float a, float b) {
+/* div.approx.f32, rounded to odd. It is a * (1/b), and 1/b is 0 where it is below the normal
+ * numbers: for finite b above 2^126 the quotient is 0, of an infinity NaN (PTX ISA, div). */
+static inline double div_approx(float a, float b) {
     float magnitude = fabsf(b);
     bool vanishes = magnitude > 0x1p126f && magnitude < HUGE_VALF;
-    return vanishes ? a * copysignf(0.0f, b) : a / b;
+    return vanishes ? (double)(a * copysignf(0.0f, b)) : div_to_odd(a, b);
 }
 
 /* lg2, rcp, rsqrt, sqrt, sin, cos and tanh .approx.f32. */

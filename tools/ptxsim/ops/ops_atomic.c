@@ -60,22 +60,24 @@ static uint16_t half_sum(const Op *op, uint64_t a, uint64_t b) {
     return op->bf16 ? bf16_add((uint16_t)a, (uint16_t)b) : half_add((uint16_t)a, (uint16_t)b);
 }
 
-/* fp32 keeps subnormals, which a GPU flushes where it adds to global memory. */
-static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b) {
-    if (op->type.kind == 'f' && op->bytes == 4)
-        return bits_of(float_of((uint32_t)old) + float_of((uint32_t)b));
+/* fp32 is added to global memory as with .ftz, to shared memory with subnormals (PTX ISA, atom). */
+static uint64_t float_sum(const Op *op, uint64_t old, uint64_t b, bool is_global) {
+    if (op->type.kind == 'f' && op->bytes == 4) {
+        const float x = float_of((uint32_t)old), y = float_of((uint32_t)b);
+        return bits_of(is_global ? flush(flush(x) + flush(y)) : x + y);
+    }
     if (op->type.kind == 'f') return bits_of_double(double_of(old) + double_of(b));
     return half_sum(op, old, b) | (uint32_t)half_sum(op, old >> 16, b >> 16) << 16; /* or 0 + 0 */
 }
 
 /* False if it only reads: a compare-and-swap that does not find its value. */
-static bool run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at) {
+static bool run_lane(Warp *warp, const Op *op, unsigned l, uint8_t *at, bool is_global) {
     const uint64_t b = lane_value(warp, op, 2, l);
     uint64_t old = 0;
     memcpy(&old, at, op->bytes);
     const bool adds_floats = is_float(op->type) && op->mode == ATOMIC_ADD;
     const uint64_t value =
-        adds_floats ? float_sum(op, old, b) : integer_result(warp, op, l, old, b);
+        adds_floats ? float_sum(op, old, b, is_global) : integer_result(warp, op, l, old, b);
     memcpy(at, &value, op->bytes);
     if (op->r[0] >= 0) memcpy(REG(u8, 0) + l * op->bytes, &old, op->bytes);
     return op->mode != ATOMIC_CAS || old == b;
@@ -96,8 +98,9 @@ static void run_atomic(Warp *warp, const Op *op) {
     for (unsigned i = 0; i < LANES; i++) {
         const unsigned l = backwards ? LANES - 1 - i : i;
         if (!(warp->mask >> l & 1)) continue;
-        const uint64_t place = warp->block->race ? access_place(warp, op, 1, l) : 0;
-        const bool writes = run_lane(warp, op, l, access.at[l]);
+        const uint64_t place = access_place(warp, op, 1, l);
+        const bool is_global = place > UINT32_MAX; /* no shared address is */
+        const bool writes = run_lane(warp, op, l, access.at[l], is_global);
         if (warp->block->race) order(warp, op, l, place, writes);
     }
     warp->block->progress++;
@@ -125,7 +128,7 @@ bool decode_atomic(Decoder *d) {
                                                               : SPACE_GENERIC;
     const int what = take_one(d, names);
     if (what < 0 || type.bytes == 1 || type.bytes > 8) return false;
-    if (is_float(type) && what != ATOMIC_ADD && what != ATOMIC_EXCH) return false;
+    if (is_float(type) && what != ATOMIC_ADD) return false;
     op->mode = (uint8_t)what;
     op->type = type;
     op->bytes = type.bytes;

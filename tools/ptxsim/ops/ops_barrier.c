@@ -24,6 +24,8 @@ static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count)
     if (barrier->arrived && mine != others)
         fault(warp, -1, "barrier %u is used for %u threads while others use it for %u", id, mine,
               others);
+    if (barrier->arrived && !threads != !barrier->expected) /* an H200: an illegal instruction */
+        fault(warp, -1, "barrier %u is used both with and without a number of threads", id);
 }
 
 /* operands: d of bar.red or -1, barrier, threads or -1, predicate of bar.red or -1 */

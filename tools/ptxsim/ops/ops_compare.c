@@ -266,9 +266,10 @@ static bool decode_comparison(Decoder *d, Type *type) {
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (text_is(name, comparisons[i].type)) d->op->compare = comparisons[i].compare;
     if (take(d, "ftz")) {
+        if (type->kind != 'h' && !(type->kind == 'f' && type->bytes == 4)) return false;
         d->op->flush = type->kind == 'h'; /* of a pair */
         if (type->kind == 'h' && !type->pair) d->op->compare = compare_f16_ftz;
-        if (type->kind == 'f' && type->bytes == 4) d->op->compare = compare_f32_ftz;
+        if (type->kind == 'f') d->op->compare = compare_f32_ftz;
     }
     return type->pair || d->op->compare;
 }

@@ -132,9 +132,8 @@ static uint64_t float_to_float(const Op *op, double value) {
     if (op->mode) value = integral(value, (Rounding)op->rounding);
     if (op->saturate) value = value > 0 ? value < 1 ? value : 1 : 0; /* a NaN becomes 0, too */
     if (op->relu && value == value) value = value > 0 ? value : 0;
-    const uint64_t bits = float_bits(op->type, value, mode);
-    const bool flushes = op->flush && is_single(op->type);
-    return flushes ? bits_of(flush(float_of((uint32_t)bits))) : bits;
+    if (op->flush && is_single(op->type)) return bits_of(flush_exact(value, mode));
+    return float_bits(op->type, value, mode);
 }
 
 static uint64_t convert(const Op *op, uint64_t bits) {

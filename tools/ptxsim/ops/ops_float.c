@@ -29,11 +29,26 @@
         EACH(f32, flush(name##_value(flush(px[l]), flush(py[l]))));        \
     }
 
+/* Of results that may be rounded up to the least normal number, which flush_exact must know in
+ * double. */
+#define ROUNDED2(name, value, exact)                                              \
+    static void name(Warp *warp, const Op *op) {                                  \
+        const f32 *px = REG(f32, 1), *py = REG(f32, 2);                           \
+        EACH(f32, value(px[l], py[l]));                                           \
+    }                                                                             \
+    static void name##_ftz(Warp *warp, const Op *op) {                            \
+        const f32 *px = REG(f32, 1), *py = REG(f32, 2);                           \
+        EACH(f32, flush_exact(exact(flush(px[l]), flush(py[l])), ROUND_NEAREST)); \
+    }
+#define PRODUCT(x, y) ((x) * (y))
+#define EXACT_PRODUCT(x, y) ((double)(x) * (double)(y))
+#define QUOTIENT(x, y) ((x) / (y))
+
+ROUNDED2(mul_f32, PRODUCT, EXACT_PRODUCT)
+ROUNDED2(div_f32, QUOTIENT, div_to_odd)
+ROUNDED2(div_approx_f32, (float)div_approx, div_approx)
 FLOAT2(add_f32, x + y)
 FLOAT2(sub_f32, x - y)
-FLOAT2(mul_f32, x *y)
-FLOAT2(div_f32, x / y)
-FLOAT2(div_approx_f32, div_approx(x, y))
 FLOAT2(min_f32, float_min(x, y))
 FLOAT2(max_f32, float_max(x, y))
 FLOAT2(min_nan_f32, float_min_nan(x, y))
@@ -53,6 +68,10 @@ FLOAT1(sin_f32, sin_approx(x))
 FLOAT1(cos_f32, cos_approx(x))
 FLOAT1(tanh_f32, tanh_approx(x))
 
+static inline float fma_flushed(float x, float y, float z) {
+    return flush_exact(fma_to_odd(flush(x), flush(y), flush(z), ROUND_NEAREST), ROUND_NEAREST);
+}
+
 static void fma_f32(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
     EACH(f32, __builtin_fmaf(x[l], y[l], z[l]));
@@ -60,7 +79,7 @@ static void fma_f32(Warp *warp, const Op *op) {
 
 static void fma_f32_ftz(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
-    EACH(f32, flush(__builtin_fmaf(flush(x[l]), flush(y[l]), flush(z[l]))));
+    EACH(f32, fma_flushed(x[l], y[l], z[l]));
 }
 
 /* An addition that has taken in a multiplication (fuse.c): a subtraction negates one of the two. */
@@ -68,10 +87,12 @@ void run_fused(Warp *warp, const Op *op) {
     const f32 *x = REG(f32, 1), *y = REG(f32, 2), *z = REG(f32, 3);
     const float sign = op->negated ? -1 : 1, second_sign = op->second_negated ? -1 : 1;
     if (op->flush)
-        EACH(f32,
-             flush(__builtin_fmaf(sign * flush(x[l]), flush(y[l]), second_sign * flush(z[l]))));
+        EACH(f32, fma_flushed(sign * x[l], y[l], second_sign * z[l]));
     else
         EACH(f32, __builtin_fmaf(sign * x[l], y[l], second_sign * z[l]));
+    if (!op->saturate) return;
+    const f32 *sum = REG(f32, 0);
+    EACH(f32, saturate(sum[l]));
 }
 
 /* fma.rm, of which expf has one, without branches: to nearest, then one step down if that is above
@@ -134,35 +155,37 @@ typedef enum General {
     GENERAL_SQRT,
 } General;
 
-static float general_value(const Op *op, float x, float y, float z) {
+/* Rounded to odd. */
+static double general_exact(const Op *op, float x, float y, float z) {
     const Rounding mode = (Rounding)op->rounding;
     switch ((General)op->mode) {
     case GENERAL_ADD:
-        return float_add(x, y, mode);
+        return fma_to_odd(x, 1, y, mode);
     case GENERAL_SUB:
-        return float_add(x, -y, mode);
+        return fma_to_odd(x, 1, -y, mode);
     case GENERAL_MUL:
-        return float_mul(x, y, mode);
+        return (double)x * (double)y;
     case GENERAL_FMA:
-        return float_fma(x, y, z, mode);
+        return fma_to_odd(x, y, z, mode);
     case GENERAL_DIV:
-        return float_div(x, y, mode);
+        return div_to_odd(x, y);
     case GENERAL_RCP:
-        return float_div(1.0f, x, mode);
+        return div_to_odd(1, x);
     default:
-        return float_sqrt(x, mode);
+        return sqrt_to_odd(x);
     }
 }
 
 static void run_general(Warp *warp, const Op *op) {
+    const Rounding mode = (Rounding)op->rounding;
     EACH_ACTIVE({
         float in[3] = {0};
         for (int i = 1; i < op->operands; i++) {
             in[i - 1] = REG(f32, i)[l];
             if (op->flush) in[i - 1] = flush(in[i - 1]);
         }
-        float value = general_value(op, in[0], in[1], in[2]);
-        if (op->flush) value = flush(value);
+        const double exact = general_exact(op, in[0], in[1], in[2]);
+        const float value = op->flush ? flush_exact(exact, mode) : float_from_double(exact, mode);
         REG(f32, 0)[l] = op->saturate ? saturate(value) : value;
     });
 }

@@ -27,8 +27,13 @@ static inline uint16_t from_float(float x, bool bf16) {
     return bf16 ? bf16_from_float(x) : half_from_float(x);
 }
 
-static inline uint16_t fused(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
-    return bf16 ? bf16_fma(a, b, c) : half_fma(a, b, c);
+/* a b + c. With .ftz, which bf16 has not, zero as in flush_exact. */
+static inline uint16_t fused(const Op *op, uint16_t a, uint16_t b, uint16_t c) {
+    if (op->bf16) return bf16_fma(a, b, c);
+    const double exact = half_fma_to_odd(a, b, c);
+    const uint16_t rounded = half_from_double(exact, ROUND_NEAREST);
+    const uint16_t endless = half_from_double(exact * 0x1p14, ROUND_NEAREST);
+    return op->flush && (endless & 0x7fff) < HALF_ONE ? rounded & 0x8000 : rounded;
 }
 
 static inline uint16_t extreme(HalfOperation what, uint16_t a, uint16_t b, bool bf16) {
@@ -62,16 +67,16 @@ static uint16_t half_value(const Op *op, uint16_t a, uint16_t b, uint16_t c) {
     if (op->flush) a = flush_half(a, bf16), b = flush_half(b, bf16), c = flush_half(c, bf16);
     switch ((HalfOperation)op->mode) {
     case HALF_ADD:
-        result = fused(a, one, b, bf16);
+        result = fused(op, a, one, b);
         break;
     case HALF_SUB:
-        result = fused(a, one, b ^ 0x8000, bf16);
+        result = fused(op, a, one, b ^ 0x8000);
         break;
     case HALF_MUL:
-        result = fused(a, b, MINUS_ZERO_16, bf16);
+        result = fused(op, a, b, MINUS_ZERO_16);
         break;
     case HALF_FMA:
-        result = fused(a, b, c, bf16);
+        result = fused(op, a, b, c);
         break;
     case HALF_NEG:
         result = a ^ 0x8000;

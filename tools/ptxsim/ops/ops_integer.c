@@ -79,8 +79,8 @@ BINARY(mul24_u32, u32, u32, u32, (uint64_t)(a[l] & 0xffffff) * (b[l] & 0xffffff)
 TERNARY(mad24_s32, u32, s32, s32, u32, (uint64_t)((int64_t)low24(a[l]) * low24(b[l])) + c[l])
 TERNARY(mad24_u32, u32, u32, u32, u32, (uint64_t)(a[l] & 0xffffff) * (b[l] & 0xffffff) + c[l])
 
-/* Division by zero: the quotient is all ones and the remainder the dividend, as on the GPU. The
- * most negative number by -1 wraps round. */
+/* Division by zero: quotient and remainder are all ones, as on an H200. The most negative number by
+ * -1 wraps round. */
 BINARY(div_u16, u16, u16, u16, b[l] ? a[l] / b[l] : UINT16_MAX)
 BINARY(div_s16, u16, s16, s16, b[l] ? a[l] / b[l] : -1)
 BINARY(div_u32, u32, u32, u32, b[l] ? a[l] / b[l] : UINT32_MAX)
@@ -90,12 +90,12 @@ BINARY(div_s64, u64, s64, s64,
        b[l] == 0    ? UINT64_MAX
        : b[l] == -1 ? 0 - (uint64_t)a[l]
                     : (uint64_t)(a[l] / b[l]))
-BINARY(rem_u16, u16, u16, u16, b[l] ? a[l] % b[l] : a[l])
-BINARY(rem_s16, u16, s16, s16, b[l] ? a[l] % b[l] : a[l])
-BINARY(rem_u32, u32, u32, u32, b[l] ? a[l] % b[l] : a[l])
-BINARY(rem_s32, u32, s32, s32, b[l] ? (int64_t)a[l] % b[l] : a[l])
-BINARY(rem_u64, u64, u64, u64, b[l] ? a[l] % b[l] : a[l])
-BINARY(rem_s64, u64, s64, s64, b[l] == 0 ? a[l] : b[l] == -1 ? 0 : a[l] % b[l])
+BINARY(rem_u16, u16, u16, u16, b[l] ? a[l] % b[l] : UINT16_MAX)
+BINARY(rem_s16, u16, s16, s16, b[l] ? a[l] % b[l] : -1)
+BINARY(rem_u32, u32, u32, u32, b[l] ? a[l] % b[l] : UINT32_MAX)
+BINARY(rem_s32, u32, s32, s32, b[l] ? (int64_t)a[l] % b[l] : -1)
+BINARY(rem_u64, u64, u64, u64, b[l] ? a[l] % b[l] : UINT64_MAX)
+BINARY(rem_s64, u64, s64, s64, b[l] == 0 ? -1 : b[l] == -1 ? 0 : a[l] % b[l])
 
 BINARY(min_u16, u16, u16, u16, a[l] < b[l] ? a[l] : b[l])
 BINARY(min_s16, u16, s16, s16, a[l] < b[l] ? a[l] : b[l])

@@ -95,6 +95,16 @@ __attribute__((unused)) static Wide wide_fma(Wide a, Wide b, Wide c) {
     return error > 0 ? sum + nudge : error < 0 ? sum - nudge : sum;
 }
 
+/* Whether .ftz makes zero of an exact result. A GPU rounds it to the format's bits, fraction + 1 of
+ * them, as if exponents had no end, and looks whether that is below the normal numbers. */
+__attribute__((unused)) static bool is_tiny(Wide exact, double least_normal, int fraction,
+                                            int mode) {
+    const Wide missing = (Wide)least_normal - (exact < 0 ? -exact : exact);
+    const Wide step = (Wide)ldexp(least_normal, -1 - fraction); /* of the numbers just below */
+    if (mode == FE_TONEAREST) return missing > step / 2;
+    return mode == (exact < 0 ? FE_DOWNWARD : FE_UPWARD) ? missing >= step : missing > 0;
+}
+
 /* .ftz and .sat on fp32 */
 __attribute__((unused)) static float flushed(float x) {
     return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;

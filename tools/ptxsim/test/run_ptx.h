@@ -1,6 +1,6 @@
 /* Runs a kernel given as PTX text: for the tests of the executor. With the environment variable
  * PTX_EXECUTED=FILE the instructions that were executed are added to that file, a line each:
- * coverage.t reads it. */
+ * coverage.t reads it. With PTX_ON_GPU=1 a GPU runs it, see on_gpu.h. */
 #ifndef RUN_PTX_H
 #define RUN_PTX_H
 
@@ -11,8 +11,12 @@
 #include "cuda/launch.h"
 #include "cuda/module.h"
 #include "machine/memory/memory.h"
+#include "test/on_gpu.h"
 
-/* The kernel's counters after its run. */
+/* Whether a GPU runs what run_ptx and run_ptx_grid are given. */
+__attribute__((unused)) static bool is_on_gpu(void) { return getenv("PTX_ON_GPU"); }
+
+/* The kernel's counters after its run; a GPU leaves them 0. */
 typedef struct PtxRun {
     LaunchStatus status;
     uint64_t divergent, executions, lanes, units;
@@ -53,6 +57,12 @@ __attribute__((unused)) static PtxRun run_ptx_shape(const char *text, const Laun
 __attribute__((unused)) static PtxRun run_ptx_grid(const char *text, uint32_t blocks,
                                                    uint32_t threads, void *data, size_t bytes) {
     const LaunchShape shape = {{blocks, 1, 1}, {threads, 1, 1}, 0, false};
+    if (is_on_gpu()) {
+        PtxRun run = {0};
+        if (!run_on_gpu(text, blocks, threads, data, bytes, run.error, sizeof run.error))
+            run.status = LAUNCH_FAULT;
+        return run;
+    }
     void *memory = memory_allocate(bytes);
     if (!memory) return (PtxRun){LAUNCH_NO_MEMORY, 0, 0, 0, 0, "out of memory"};
     memcpy(memory, data, bytes);

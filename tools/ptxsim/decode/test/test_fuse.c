@@ -14,18 +14,24 @@ typedef float (*Function)(float a, float b, float c);
     }
 #define Z(x) flushed(x)
 
+static float flushed_fma(float a, float b, float c) {
+    const Wide exact = wide_fma((Wide)Z(a), (Wide)Z(b), (Wide)Z(c));
+    const float rounded = fmaf(Z(a), Z(b), Z(c));
+    return is_tiny(exact, 0x1p-126, 23, FE_TONEAREST) ? copysignf(0, rounded) : rounded;
+}
+
 FUNCTION(sum, a *b + c)
 FUNCTION(sum_once, fmaf(a, b, c))
 FUNCTION(less, a *b - c)
 FUNCTION(less_once, fmaf(a, b, -c))
 FUNCTION(from, c - a * b)
 FUNCTION(from_once, fmaf(-a, b, c))
-FUNCTION(sum_ftz, Z(Z(Z(a) * Z(b)) + Z(c)))
-FUNCTION(sum_ftz_once, Z(fmaf(Z(a), Z(b), Z(c))))
-FUNCTION(less_ftz, Z(Z(Z(a) * Z(b)) - Z(c)))
-FUNCTION(less_ftz_once, Z(fmaf(Z(a), Z(b), -Z(c))))
-FUNCTION(from_ftz, Z(Z(c) - Z(Z(a) * Z(b))))
-FUNCTION(from_ftz_once, Z(fmaf(-Z(a), Z(b), Z(c))))
+FUNCTION(sum_ftz, Z(flushed_fma(a, b, -0.0f) + Z(c)))
+FUNCTION(sum_ftz_once, flushed_fma(a, b, c))
+FUNCTION(less_ftz, Z(flushed_fma(a, b, -0.0f) - Z(c)))
+FUNCTION(less_ftz_once, flushed_fma(a, b, -c))
+FUNCTION(from_ftz, Z(Z(c) - flushed_fma(a, b, -0.0f)))
+FUNCTION(from_ftz_once, flushed_fma(-a, b, c))
 FUNCTION(number, a * 0x1.717476p0f - c)
 FUNCTION(number_once, fmaf(a, 0x1.717476p0f, -c))
 FUNCTION(two, a *b + b * c)
@@ -40,7 +46,8 @@ FUNCTION(some_lanes, a < c ? a * b + c : c)
 FUNCTION(some_lanes_once, a < c ? fmaf(a, b, c) : c)
 FUNCTION(clamped_product, clamped(a *b) + c)
 FUNCTION(clamped_sum, clamped(a *b + c))
-FUNCTION(flushed_product, Z(Z(a) * Z(b)) + c)
+FUNCTION(clamped_sum_once, clamped(fmaf(a, b, c)))
+FUNCTION(flushed_product, flushed_fma(a, b, -0.0f) + c)
 FUNCTION(flushed_sum, Z(Z(a *b) + Z(c)))
 FUNCTION(no_product, a + c)
 FUNCTION(product_in_some, (a < c ? a * b : c) + c)
@@ -69,6 +76,7 @@ static const Row rows[] = {
     {"mul.f32 w, a, b; add.f32 x, w, c; mul.rn.f32 d, w, x", used_twice, used_twice_once},
     {"mul.f32 w, a, b; add.f32 w, w, c; add.f32 d, w, c", chain, chain_once},
     {"mul.f32 w, a, b; add.f32 a, w, c; mov.b32 d, a", sum, sum_once},
+    {"mul.f32 w, a, b; add.sat.f32 d, w, c", clamped_sum, clamped_sum_once},
     {LESS "mul.f32 w, a, b; mov.b32 d, c; @g add.f32 d, w, c; }", some_lanes, some_lanes_once},
     /* rounding modifiers, and what does not go together */
     {"mul.f32 w, a, b; add.rn.f32 d, w, c", sum, sum},
@@ -76,7 +84,6 @@ static const Row rows[] = {
     {"mul.rn.f32 w, a, b; add.f32 d, w, c", sum, sum},
     {"mul.rn.ftz.f32 w, a, b; add.ftz.f32 d, w, c", sum_ftz, sum_ftz},
     {"mul.sat.f32 w, a, b; add.f32 d, w, c", clamped_product, clamped_product},
-    {"mul.f32 w, a, b; add.sat.f32 d, w, c", clamped_sum, clamped_sum},
     {"mul.ftz.f32 w, a, b; add.f32 d, w, c", flushed_product, flushed_product},
     {"mul.f32 w, a, b; add.ftz.f32 d, w, c", flushed_sum, flushed_sum},
     {"mul.f32 w, a, b; bra L; L: add.f32 d, w, c", sum, sum},

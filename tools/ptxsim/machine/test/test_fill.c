@@ -46,7 +46,8 @@ static uint32_t multiprocessor(uint32_t block, uint32_t thread) {
 }
 static uint32_t two(uint32_t block, uint32_t thread) { return 2 + 0 * block * thread; }
 static uint32_t dynamic(uint32_t block, uint32_t thread) { return 100 + 0 * block * thread; }
-static uint32_t total(uint32_t block, uint32_t thread) { return 132 + 0 * block * thread; }
+static uint32_t most_warps(uint32_t block, uint32_t thread) { return 64 + 0 * block * thread; }
+static uint32_t total(uint32_t block, uint32_t thread) { return 256 + 0 * block * thread; }
 static uint32_t fourth(uint32_t block, uint32_t thread) { return thread / 32 + 0 * block; }
 static uint32_t column(uint32_t block, uint32_t thread) { return thread % X + 0 * block; }
 static uint32_t layer(uint32_t block, uint32_t thread) { return block / GX / GY + 0 * thread; }
@@ -81,7 +82,7 @@ int main(void) {
     setenv("SIM_THREADS", "1", 1);
     holds("mov.u32 d, %smid", multiprocessor);
     holds("mov.u32 d, %nsmid", two);
-    holds("mov.u32 d, %nwarpid", two);
+    holds("mov.u32 d, %nwarpid", most_warps);
     holds("mov.u32 d, %warpid", fourth);
     holds("mov.u32 d, %dynamic_smem_size", dynamic);
     holds("mov.u32 d, %total_smem_size", total);

@@ -148,11 +148,12 @@ static void compare(volatile float a, volatile float b, volatile float c, int mo
     volatile float fused = fmaf(a, b, c), sum = a + b, product = a * b, quotient = a / b;
     volatile float root = sqrtf(a);
     fesetround(FE_TONEAREST);
-    bad->fma += !same(float_fma(a, b, c, (Rounding)mode), fused);
-    bad->add += !same(float_add(a, b, (Rounding)mode), sum);
-    bad->mul += !same(float_mul(a, b, (Rounding)mode), product);
-    bad->div += !same(float_div(a, b, (Rounding)mode), quotient);
-    bad->sqrt += !same(float_sqrt(a, (Rounding)mode), root);
+    const Rounding rounding = (Rounding)mode;
+    bad->fma += !same(float_from_double(fma_to_odd(a, b, c, rounding), rounding), fused);
+    bad->add += !same(float_from_double(fma_to_odd(a, 1, b, rounding), rounding), sum);
+    bad->mul += !same(float_from_double((double)a * (double)b, rounding), product);
+    bad->div += !same(float_from_double(div_to_odd(a, b), rounding), quotient);
+    bad->sqrt += !same(float_from_double(sqrt_to_odd(a), rounding), root);
 }
 
 static void test_arithmetic(void) {

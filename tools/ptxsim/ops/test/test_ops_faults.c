@@ -76,6 +76,8 @@ static const Misuse barriers[] = {
      "barrier 2 is used for 64 threads while others use it for 96\n"},
     {96, "@h bra B; bar.sync 2; bra E; B: bar.arrive 2, 64; E:", WARP1,
      "barrier 2 is used for 64 threads while others use it for 96\n"},
+    {96, "@h bra B; bar.sync 2; bra E; B: bar.sync 2, 96; E:", WARP1,
+     "barrier 2 is used both with and without a number of threads\n"},
 };
 
 /* ---- mbarriers ------------------------------------------------------------------------------- */

@@ -150,14 +150,18 @@ static uint64_t reference_f32(const Instance *i, const uint64_t in[]) {
     fesetround(i->mode);
     result = i->row->operation->f32(x[0], x[1], x[2]);
     fesetround(FE_TONEAREST);
-    if (i->flush) result = flushed(result);
+    const Wide exact = i->row->operation->wide((Wide)x[0], (Wide)x[1], (Wide)x[2]);
+    if (i->flush && is_tiny(exact, 0x1p-126, 23, i->mode)) result = copysignf(0, result);
     return float_as_bits(i->saturate ? clamped(result) : result);
+}
+
+static double least_normal(const Instance *i) {
+    return ldexp(1.0, 2 - (1 << (i->format.exponent - 1)));
 }
 
 static double half_in(const Instance *i, uint64_t bits) {
     const double value = format_value(i->format, bits & 0xffff);
-    const double least_normal = ldexp(1.0, 2 - (1 << (i->format.exponent - 1)));
-    return i->flush && fabs(value) < least_normal ? copysign(0, value) : value;
+    return i->flush && fabs(value) < least_normal(i) ? copysign(0, value) : value;
 }
 
 static uint16_t reference_half(const Instance *i, const uint64_t in[], int shift) {
@@ -167,9 +171,10 @@ static uint16_t reference_half(const Instance *i, const uint64_t in[], int shift
     if (result != result && i->saturate) return 0;
     if ((i->saturate || i->relu) && !(result > 0) && result == result) result = 0;
     if (i->saturate && result > 1) result = 1;
+    const bool flushes =
+        i->flush && is_tiny(result, least_normal(i), i->format.fraction, FE_TONEAREST);
     const uint16_t bits = format_round(i->format, result, FE_TONEAREST);
-    const bool subnormal = !(bits & ((1 << i->format.exponent) - 1) << i->format.fraction);
-    return i->flush && subnormal ? bits & 0x8000 : bits;
+    return flushes ? bits & 0x8000 : bits;
 }
 
 static uint64_t reference(const void *what, const uint64_t in[]) {
@@ -198,11 +203,21 @@ static bool same_half(const Instance *i, uint64_t got, uint64_t expected) {
                                    format_value(i->format, expected), i->format.fraction);
 }
 
+/* How far a GPU's result may be off where PTX ISA does not say it in units of the last place. */
+static double allowed_on_gpu(const Operation *operation, double operand) {
+    if (operation == &logarithm) return 0x1p-22;
+    if (operation == &tangent) return 0x1p-11;
+    if (operation == &sine || operation == &cosine) return fabs(operand) > 3.14 ? 2 : 0x1p-20;
+    return 0;
+}
+
 static bool same(const void *what, const uint64_t in[], uint64_t got, uint64_t expected) {
     const Instance *i = what;
-    (void)in;
-    if (strcmp(i->type, "f32") == 0)
-        return near(i, (double)as_float(got), (double)as_float(expected), 23);
+    if (strcmp(i->type, "f32") == 0) {
+        const double value = (double)as_float(got), other = (double)as_float(expected);
+        const double allowed = allowed_on_gpu(i->row->operation, (double)as_float(in[0]));
+        return near(i, value, other, 23) || (is_on_gpu() && fabs(value - other) <= allowed);
+    }
     if (strcmp(i->type, "f64") == 0) return near(i, as_double(got), as_double(expected), 52);
     return same_half(i, got, expected) && same_half(i, got >> 16, expected >> 16);
 }

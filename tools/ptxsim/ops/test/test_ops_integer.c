@@ -52,7 +52,7 @@ VALUE(mad_hi, upper(n, a, b) + c)
 VALUE(mul24, low24(n, a) * low24(n, b))
 VALUE(mad24, low24(n, a) * low24(n, b) + c)
 VALUE(divide, b ? a / b : -1)
-VALUE(remainder_of, b ? a % b : a)
+VALUE(remainder_of, b ? a % b : -1)
 VALUE(least, a < b ? a : b)
 VALUE(most, a > b ? a : b)
 VALUE(negate, -a)
@@ -233,6 +233,9 @@ VALUE(choice, (a & b) | (~a & c))
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+/* Places and lengths of 64-bit fields: what is above 255, which PTX excludes, is not masked there
+ * on an H200. */
+#define BYTES(x, y) "and.b32 " x ", " x ", 255; and.b32 " y ", " y ", 255; "
 #define ALL_TYPES "s16 u16 s32 u32 s64 u64"
 static const IntegerRow rows[] = {
     {"add.% d, a, b", ALL_TYPES, "t=tt", add},
@@ -273,8 +276,10 @@ static const IntegerRow rows[] = {
     {"brev.% d, a", "b32 b64", "t=t", reversed},
     {"bfind.% d, a", "s32 u32 s64 u64", "4=t", top_bit},
     {"bfind.shiftamt.% d, a", "s32 u32 s64 u64", "4=t", top_shift},
-    {"bfe.% d, a, b, c", "s32 u32 s64 u64", "t=t44", field},
-    {"bfi.% d, a, b, c, e", "b32 b64", "t=tt44", inserted},
+    {"bfe.% d, a, b, c", "s32 u32", "t=t44", field},
+    {"bfi.% d, a, b, c, e", "b32", "t=tt44", inserted},
+    {BYTES("b", "c") "bfe.% d, a, b, c", "s64 u64", "t=t44", field},
+    {BYTES("c", "e") "bfi.% d, a, b, c, e", "b64", "t=tt44", inserted},
     {"prmt.b32 d, a, b, c", "b32", "t=ttt", permuted},
     {"prmt.b32.f4e d, a, b, c", "b32", "t=ttt", prmt_f4e},
     {"prmt.b32.b4e d, a, b, c", "b32", "t=ttt", prmt_b4e},

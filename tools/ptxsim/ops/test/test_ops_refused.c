@@ -6,7 +6,7 @@
 #include "test/tap.h"
 
 static const char *const right[] = {
-    "atom.global.exch.f32 a, [p], b",
+    "atom.global.exch.b32 a, [p], b",
     "atom.shared::cta.cas.b16 h, [room], h, i",
     "bar.arrive 1, 64",
     "barrier.arrive 1, 64",

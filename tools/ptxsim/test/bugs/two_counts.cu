@@ -4,7 +4,7 @@
 
 template <bool BUG> __global__ void kernel(float *out) {
     if (threadIdx.x < 64)
-        asm volatile("bar.sync 1;" ::: "memory");
+        asm volatile("bar.sync 1, 128;" ::: "memory");
     else
         asm volatile("bar.sync 1, %0;" ::"n"(BUG ? 64 : 128) : "memory"); // reported
     out[threadIdx.x] = 1;
