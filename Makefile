@@ -75,7 +75,7 @@ Flash attention in sixteen stages
   make planted                bugs that were planted once: is each caught by the command that must?
                               (BUGS=04_no_WAR,14_parity: these alone; JOBS=2 at a time)
   make stage07 profile        Nsight Compute on one launch (needs a GPU)
-  make validate               the simulator's counters beside a GPU's
+  make validate               the simulator's instructions and counters beside a GPU's
   make trace N=4 D=2          the online softmax by hand
   make clean                  remove build/
 
@@ -184,8 +184,14 @@ annotate: $(KERNELS) $(PROGRAMS)
 # What runs on both: where the kernels are that the GPU runs, and those that the simulator runs.
 validate compare: export KERNEL_ROOT := $(KERNEL_ROOT)
 validate compare: export SIM_ROOT := $(SIM_ROOT)
-validate: ncu $(sort $(KERNELS) $(call simulated,$(KERNELS))) $(PROGRAMS)
-	@tools/validate/validate.sh build/attention $(FORWARD) $(SELECTED_DIRS)
+# With no stage named also the arithmetic of single instructions.
+ON_GPU_TESTS := $(if $(STAGE_GOALS),,$(addprefix build/test/tools/ptxsim/ops/test/test_ops_,\
+    compare convert float integer matrix memory shuffle warp))
+validate: ncu $(sort $(KERNELS) $(call simulated,$(KERNELS))) $(PROGRAMS) \
+        $(if $(filter validate,$(MAKECMDGOALS)),$(ON_GPU_TESTS))
+	@$(if $(ON_GPU_TESTS),$(if $(GPU),CUDA_VISIBLE_DEVICES=$(GPU)) \
+	    tools/validate/instructions.sh $(ON_GPU_TESTS) &&) \
+	    tools/validate/counters.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 profile: ncu $(KERNELS) $(PROGRAMS)
 	@tools/profile/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Nsight Compute on one launch of a stage: what validate.sh and roofline.sh share. Sourced.
+# Nsight Compute on one launch of a stage: what counters.sh and roofline.sh share. Sourced.
 
 # need_ncu: exit 2 where it is missing.
 need_ncu() {

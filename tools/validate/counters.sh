@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the simulator's counters with those of the GPU, stage by stage.
 #
-#   tools/validate/validate.sh build/attention [KEY=VALUE]... STAGE_DIR...
+#   tools/validate/counters.sh build/attention [KEY=VALUE]... STAGE_DIR...
 #
 # Nsight Compute reads the hardware's counters of the first launch; build/attention-sim counts the
 # same launch on the CPU. Metrics: shared-memory requests and wavefronts, global requests and
