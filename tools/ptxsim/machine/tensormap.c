@@ -152,14 +152,15 @@ bool tensor_rows_next(TensorRows *rows, TensorRow *row) {
     return true;
 }
 
-enum { MAX_ROW = MAX_BOX * 8 };
+enum { MAX_ROW = MAX_BOX * 8, NAN_FILL = 0x7ff7 }; /* as an H100 fills, of any type */
 
 /* A row goes through `line`, where it lies before swizzling. */
 void tensor_row_load(const TensorMap *map, const TensorRow *row, uint8_t *shared, uint32_t box) {
     uint8_t line[MAX_ROW];
     uint32_t size = map->element_bytes, bytes = map->box[0] * size;
     uint32_t address = box + row->box_offset;
-    memset(line, map->fill_nan ? 0xff : 0, bytes);
+    const uint16_t fill = map->fill_nan ? NAN_FILL : 0;
+    for (uint32_t i = 0; i < bytes; i += sizeof fill) memcpy(line + i, &fill, sizeof fill);
     memcpy(line + row->first * size, (const void *)(uintptr_t)row->global, row->count * size);
     for (uint32_t i = 0; i < bytes; i += CHUNK)
         memcpy(shared + swizzle_address(address + i, map->swizzle), line + i, CHUNK);

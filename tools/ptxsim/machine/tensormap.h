@@ -16,6 +16,7 @@ enum {
     TENSORMAP_ALIGNMENT = 64,         /* of the map itself */
     TENSORMAP_SHARED_ALIGNMENT = 128, /* of a box in shared memory; the hardware faults otherwise */
     TENSORMAP_MAX_RANK = 5,
+    FIRST_CONVERTED = 10, /* CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ; TFLOAT32 and its _FTZ follow */
 };
 
 /* How 16-byte chunks are permuted in shared memory; the driver's CU_TENSOR_MAP_SWIZZLE_*. */

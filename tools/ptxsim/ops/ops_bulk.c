@@ -53,6 +53,41 @@ static void check_alignment(const Bulk *bulk) {
               (unsigned long long)bulk->global);
 }
 
+/* What an H100 refuses as an illegal instruction: a coordinate of dimension 0 that is not a
+ * multiple of 16 bytes, and a store at a negative one. */
+static void check_coordinates(const Bulk *bulk, bool stores) {
+    const TensorMap *map = &bulk->map;
+    const int64_t bytes = (int64_t)bulk->start[0] * map->element_bytes;
+    if (map->rank && bytes % CHUNK_BYTES)
+        fault(bulk->warp, (int)bulk->lane,
+              "coordinate %d of dimension 0 is %lld bytes, which is no multiple of %d",
+              bulk->start[0], (long long)bytes, CHUNK_BYTES);
+    for (unsigned i = 0; stores && i < map->rank; i++)
+        if (bulk->start[i] < 0)
+            fault(bulk->warp, (int)bulk->lane, "a bulk store at coordinate %d of dimension %u",
+                  bulk->start[i], i);
+}
+
+/* What is otherwise on a GPU than here: see the messages. */
+static void check_supported(const Bulk *bulk, bool stores) {
+    const TensorMap *map = &bulk->map;
+    if (!map->rank) return;
+    const uint32_t row = (uint32_t)map->box[0] * map->element_bytes, span = 16u << map->swizzle;
+    const uint64_t width = ((uint64_t)map->size[0] + 1) * map->element_bytes;
+    if (map->swizzle && row < span && bulk->bytes > row)
+        fault(bulk->warp, (int)bulk->lane,
+              "rows of %u bytes in a swizzle of %u: not supported, a GPU spaces them otherwise",
+              row, span);
+    if (map->element_type >= FIRST_CONVERTED)
+        fault(bulk->warp, (int)bulk->lane,
+              "tensor maps of FLOAT32_FTZ and TFLOAT32, which convert, are not supported");
+    if (stores && width % CHUNK_BYTES &&
+        (uint64_t)bulk->start[0] * map->element_bytes + row > width)
+        fault(bulk->warp, (int)bulk->lane,
+              "a bulk store to rows of %llu bytes writes up to the next multiple of %d",
+              (unsigned long long)width, CHUNK_BYTES);
+}
+
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
 static void read_map(Warp *warp, unsigned lane, uint64_t address, Bulk *bulk) {
@@ -149,6 +184,8 @@ static void run_bulk(Warp *warp, const Op *op) {
     EACH_ACTIVE({
         Bulk bulk = describe(warp, op, l);
         check_alignment(&bulk);
+        check_coordinates(&bulk, op->mode);
+        check_supported(&bulk, op->mode);
         if (op->mode)
             issue_store(warp, &bulk);
         else

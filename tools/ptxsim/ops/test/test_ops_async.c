@@ -347,7 +347,7 @@ static void test_three_loads(const char *order) {
 
 /* ---- Tensor maps ----------------------------------------------------------------------------- */
 
-enum { MAX_RANK = TENSORMAP_MAX_RANK, TENSOR_WORDS = 288, BOX_WORDS = 64 };
+enum { MAX_RANK = TENSORMAP_MAX_RANK, TENSOR_WORDS = 288, BOX_WORDS = 128 };
 
 /* Device memory of a test; `box` is what a load brings, or what a store takes. */
 typedef struct TensorTest {
@@ -355,16 +355,17 @@ typedef struct TensorTest {
     uint32_t tensor[TENSOR_WORDS], box[BOX_WORDS];
 } TensorTest;
 
-static const uint64_t sizes[MAX_RANK] = {6, 3, 3, 2, 2};
+static const uint64_t sizes[MAX_RANK] = {8, 3, 3, 2, 2};
 static const uint64_t strides[MAX_RANK - 1] = {32, 96, 288, 576}; /* bytes */
-static const uint32_t box_sizes[MAX_RANK] = {4, 2, 2, 2, 2}, steps[MAX_RANK] = {1, 1, 1, 1, 1};
-static const int32_t starts[MAX_RANK] = {3, -1, 2, -1, 1}; /* partly outside in every dimension */
+static const uint32_t box_sizes[MAX_RANK] = {8, 2, 2, 2, 2}, steps[MAX_RANK] = {1, 1, 1, 1, 1};
+/* Of loads and of stores: partly outside in every dimension, but stores not below 0. */
+static const int32_t starts[2][MAX_RANK] = {{4, -1, 2, -1, 1}, {4, 2, 2, 1, 1}};
 
 /* The word of the tensor that word i of the box is, -1: outside. */
-static int tensor_word(int rank, int i) {
+static int tensor_word(int rank, int i, bool stores) {
     int at = 0;
     for (int r = 0; r < rank; r++) {
-        const int coordinate = starts[r] + i % (int)box_sizes[r];
+        const int coordinate = starts[stores][r] + i % (int)box_sizes[r];
         if (coordinate < 0 || coordinate >= (int)sizes[r]) return -1;
         at += coordinate * (r ? (int)strides[r - 1] / 4 : 1);
         i /= (int)box_sizes[r];
@@ -398,19 +399,22 @@ static void coordinates(int rank, char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, "%sc%d", r ? ", " : "", r);
 }
 
-#define COORDINATES                                                                  \
-    ".reg .b32 c<5>; mov.u32 c0, 3; mov.s32 c1, -1; mov.u32 c2, 2; mov.s32 c3, -1; " \
+#define LOAD_AT                                                                      \
+    ".reg .b32 c<5>; mov.u32 c0, 4; mov.s32 c1, -1; mov.u32 c2, 2; mov.s32 c3, -1; " \
+    "mov.u32 c4, 1; mov.b64 y, 0;\n"
+#define STORE_AT                                                                   \
+    ".reg .b32 c<5>; mov.u32 c0, 4; mov.u32 c1, 2; mov.u32 c2, 2; mov.u32 c3, 1; " \
     "mov.u32 c4, 1; mov.b64 y, 0;\n"
 
 static void test_tensor_load(int rank, const char *order, const char *hint) {
     TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
-    const int words = 4 << (rank - 1);
+    const int words = 8 << (rank - 1);
     char text[4000], at[40];
     int wrong = 0;
     for (uint32_t i = 0; i < TENSOR_WORDS; i++) test->tensor[i] = i + 1;
     coordinates(rank, at, sizeof at);
     snprintf(text, sizeof text,
-             "%s" COORDINATES BEGIN "mbarrier.arrive.expect_tx.shared.b64 x, [bar], %d; "
+             "%s" LOAD_AT BEGIN "mbarrier.arrive.expect_tx.shared.b64 x, [bar], %d; "
              "cp.async.bulk.prefetch.tensor.%dd.L2.global.tile [p, {%s}];\n"
              "cp.async.bulk.tensor.%dd.shared::cluster.global%s.mbarrier::complete_tx::bytes%s "
              "[s], [p, {%s}], [bar]%s;\n" WAIT
@@ -420,7 +424,7 @@ static void test_tensor_load(int rank, const char *order, const char *hint) {
              words, (int)offsetof(TensorTest, box));
     const PtxRun run = run_tensor(text, test);
     for (int i = 0; i < words; i++) {
-        const int from = tensor_word(rank, i);
+        const int from = tensor_word(rank, i, false);
         wrong += test->box[i] != (from < 0 ? 0 : test->tensor[from]);
     }
     ok(run.status == LAUNCH_OK && !wrong, "%s: a load of %d dimensions%s (%d wrong) %s", order,
@@ -428,10 +432,10 @@ static void test_tensor_load(int rank, const char *order, const char *hint) {
     memory_release(test);
 }
 
-/* A box of 4 rows of 32 words at row 6 and column -`first` of a tensor of 8 rows of `width` words:
- * of shared memory only what goes into the tensor is written, without word `lacking`, which is a
- * fault; -1: all of it. */
-static void try_clipped_store(const char *order, uint64_t width, uint32_t first, int lacking) {
+/* A box of 4 rows of 32 words at row 6 of a tensor of 8 rows of `width` words: of shared memory
+ * only what goes into the tensor is written, without word `lacking`, which is a fault; -1: all of
+ * it. */
+static void try_clipped_store(const char *order, uint64_t width, int lacking) {
     const uint64_t size[] = {width, 8};
     static const uint64_t stride[] = {128};
     static const uint32_t box[] = {32, 4};
@@ -450,49 +454,87 @@ static void try_clipped_store(const char *order, uint64_t width, uint32_t first,
     memset(test->tensor, 0, sizeof test->tensor);
     /* thread t has word t % 32 of row t / 32; in row 1 the chunks of two are exchanged */
     snprintf(text, sizeof text,
-             "%sand.b32 w, t, 31; shr.u32 v1, t, 5; sub.u32 d, w, %u; setp.lt.u32 h, d, %d; "
+             "%sand.b32 w, t, 31; shr.u32 v1, t, 5; setp.lt.u32 h, w, %d; "
              "setp.ne.and.s32 h, t, %d, h; shl.b32 w, t, 2; shl.b32 v1, v1, 4; "
              "xor.b32 w, w, v1; add.u32 w, w, s; add.u32 v0, t, 1; @h st.shared.u32 [w], v0; "
              "fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 g, t, 0; @g bra END; "
-             "mov.u32 v0, 6; mov.s32 v1, -%u;\n"
+             "mov.u32 v0, 6; mov.u32 v1, 0;\n"
              "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [p, {v1, v0}], [s]; "
              "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
-             HEAD, first, (int)width, lacking, first);
+             HEAD, (int)width, lacking);
     const PtxRun run = run_tensor(text, test);
     for (uint32_t i = 0; i < 8 * 32; i++) {
         const bool inside = i / 32 >= 6 && i % 32 < width;
-        wrong += test->tensor[i] != (inside ? i - 6 * 32 + first + 1 : 0);
+        wrong += test->tensor[i] != (inside ? i - 6 * 32 + 1 : 0);
     }
     const bool whole = lacking < 0;
     ok(!problem && run.status == (whole ? LAUNCH_OK : LAUNCH_FAULT) && (!whole || !wrong),
-       "%s: %d words from %u of a row of a box are stored, without %d (%d wrong) %s", order,
-       (int)width, first, lacking, wrong, run.error);
+       "%s: %d words of a row of a box are stored, without %d (%d wrong) %s", order, (int)width,
+       lacking, wrong, run.error);
     memory_release(test);
 }
 
-/* Rows that begin and end with a chunk of 16 bytes, and within one. */
+/* Rows that end before the box does, and with it. */
 static void test_clipped_store(const char *order) {
-    for (int width = 25; width <= 28; width++)
-        for (int first = 0; first <= 3; first += 3) {
-            const int row = width + first < 32 ? first + width - 1 : 31;
-            try_clipped_store(order, (uint64_t)width, (uint32_t)first, -1);
-            for (int lacking = first; lacking <= row; lacking++)
-                try_clipped_store(order, (uint64_t)width, (uint32_t)first, lacking);
-        }
+    for (int width = 24; width <= 32; width += 4)
+        for (int lacking = -1; lacking < width; lacking++)
+            try_clipped_store(order, (uint64_t)width, lacking);
+}
+
+/* A store of a box of 4 rows of `columns` words to rows of `width` words: what a GPU does otherwise
+ * is refused. */
+static void try_store_of(int type, uint64_t width, uint32_t columns, bool is_fault) {
+    const uint64_t size[] = {width, 8};
+    static const uint64_t stride[] = {128};
+    const uint32_t box[] = {columns, 4};
+    TensorTest *test = memory_allocate(sizeof *test);
+    const TensorMapRequest request = {.element_type = type,
+                                      .rank = 2,
+                                      .base = test->tensor,
+                                      .sizes = size,
+                                      .strides = stride,
+                                      .box = box,
+                                      .steps = steps,
+                                      .swizzle = SWIZZLE_128B};
+    char text[3000];
+    const char *problem = tensormap_encode(test->map, &request);
+    snprintf(text, sizeof text,
+             "%smad.lo.u32 w, t, 4, s; st.shared.u32 [w], t; fence.proxy.async.shared::cta; "
+             "bar.sync 0; setp.ne.u32 g, t, 0; @g bra END; mov.u32 v0, 0;\n"
+             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [p, {v0, v0}], [s]; "
+             "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
+             HEAD);
+    const PtxRun run = run_tensor(text, test);
+    ok(!problem && run.status == (is_fault ? LAUNCH_FAULT : LAUNCH_OK),
+       "type %d, rows of %d words, %u of them in a box: %s %s", type, (int)width, columns,
+       is_fault ? "refused" : "stored", run.error);
+    memory_release(test);
+}
+
+static void test_refused_stores(void) {
+    enum { U32 = 2, F32 = 7, F32_FTZ = 10, TF32 = 11, TF32_FTZ = 12 };
+    try_store_of(U32, 32, 32, false);
+    try_store_of(U32, 32, 16, true); /* shorter than the swizzle's span */
+    try_store_of(U32, 28, 32, false);
+    try_store_of(U32, 30, 32, true); /* ends within a chunk */
+    try_store_of(F32, 32, 32, false);
+    try_store_of(F32_FTZ, 32, 32, true);
+    try_store_of(TF32, 32, 32, true);
+    try_store_of(TF32_FTZ, 32, 32, true);
 }
 
 static void test_tensor_store(int rank, const char *order, const char *hint) {
     TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
-    const int words = 4 << (rank - 1);
+    const int words = 8 << (rank - 1);
     uint32_t expected[TENSOR_WORDS] = {0};
     char text[4000], at[40];
     memset(test->tensor, 0, sizeof test->tensor);
     for (uint32_t i = 0; i < BOX_WORDS; i++) test->box[i] = 100 + i;
     for (int i = 0; i < words; i++)
-        if (tensor_word(rank, i) >= 0) expected[tensor_word(rank, i)] = test->box[i];
+        if (tensor_word(rank, i, true) >= 0) expected[tensor_word(rank, i, true)] = test->box[i];
     coordinates(rank, at, sizeof at);
     snprintf(text, sizeof text,
-             "%s" COORDINATES "mad.wide.u32 q, t, 4, p; ld.global.u32 v0, [q+%d]; "
+             "%s" STORE_AT "mad.wide.u32 q, t, 4, p; ld.global.u32 v0, [q+%d]; "
              "mad.lo.u32 w, t, 4, s; st.shared.u32 [w], v0; fence.proxy.async.shared::cta; "
              "bar.sync 0; setp.ne.u32 g, t, 0; @g bra END;\n"
              "cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group%s [p, {%s}], [s]%s; "
@@ -525,5 +567,6 @@ int main(void) {
     each_order(test_three_loads);
     each_order(test_tensors);
     each_order(test_clipped_store);
+    test_refused_stores();
     return done_testing();
 }

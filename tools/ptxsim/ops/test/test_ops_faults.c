@@ -133,6 +133,8 @@ static const Misuse mbarriers[] = {
     "@g cp.async.bulk.tensor." #n "d.shared::cluster.global.tile.mbarrier::" \
     "complete_tx::bytes "
 
+#define BOX_STORE "@g cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
+
 #define OWN_MAP ".local .align 64 .b8 own[128]; mov.u64 x, own; cvta.local.u64 x, x; "
 
 static const Misuse bulk_copies[] = {
@@ -170,10 +172,14 @@ static const Misuse bulk_copies[] = {
      "bulk load outside shared memory: 128 bytes at 0xc00, the block has 2056 bytes, 0x400 to "
      "0xc07\n"},
     {48, BOX(2) "[room], [p, {a, a}], [bar]", LANE5, "load out of bounds: 64 bytes at 0x10000, "},
-    {48, "mov.u32 a, 15; " BOX(2) "[room], [p, {a, -1}], [bar]", LANE5,
-     "load out of bounds: 64 bytes at 0x1003c, "},
-    {48, "mov.u32 a, 63; " BOX(2) "[room], [p, {a, 63}], [bar]", LANE5,
-     "load out of bounds: 4 bytes at 0x13ffc, "},
+    {48, "mov.u32 a, 12; " BOX(2) "[room], [p, {a, -1}], [bar]", LANE5,
+     "load out of bounds: 64 bytes at 0x10030, "},
+    {48, "mov.u32 a, 60; " BOX(2) "[room], [p, {a, 63}], [bar]", LANE5,
+     "load out of bounds: 16 bytes at 0x13ff0, "},
+    {48, BOX(2) "[room], [p, {6, a}], [bar]", LANE5,
+     "coordinate 6 of dimension 0 is 24 bytes, which is no multiple of 16\n"},
+    {48, BOX_STORE "[p, {0, -1}], [room]", LANE5, "a bulk store at coordinate -1 of dimension 1\n"},
+    {48, BOX_STORE "[p, {-4, 0}], [room]", LANE5, "a bulk store at coordinate -4 of dimension 0\n"},
 };
 
 /* ---- cp.async and local memory ----------------------------------------------------------------
