@@ -68,7 +68,7 @@ static void check_coordinates(const Bulk *bulk, bool stores) {
                   bulk->start[i], i);
 }
 
-/* What is otherwise on a GPU than here: see the messages. */
+/* What a GPU does otherwise than tensormap.h says is refused. */
 static void check_supported(const Bulk *bulk, bool stores) {
     const TensorMap *map = &bulk->map;
     if (!map->rank) return;

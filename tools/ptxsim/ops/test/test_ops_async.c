@@ -348,6 +348,7 @@ static void test_three_loads(const char *order) {
 /* ---- Tensor maps ----------------------------------------------------------------------------- */
 
 enum { MAX_RANK = TENSORMAP_MAX_RANK, TENSOR_WORDS = 288, BOX_WORDS = 128 };
+enum { U32 = 2, F32 = 7, F32_FTZ = 10, TF32, TF32_FTZ }; /* CUtensorMapDataType */
 
 /* Device memory of a test; `box` is what a load brings, or what a store takes. */
 typedef struct TensorTest {
@@ -373,19 +374,24 @@ static int tensor_word(int rank, int i, bool stores) {
     return at;
 }
 
-static TensorTest *new_tensor(int rank, Swizzle swizzle) {
+static TensorTest *tensor_of(int type, int rank, const uint64_t *size, const uint64_t *stride,
+                             const uint32_t *box, Swizzle swizzle) {
     TensorTest *test = memory_allocate(sizeof *test);
-    const TensorMapRequest request = {.element_type = 2, /* u32 */
+    const TensorMapRequest request = {.element_type = type,
                                       .rank = (uint32_t)rank,
                                       .base = test->tensor,
-                                      .sizes = sizes,
-                                      .strides = strides,
-                                      .box = box_sizes,
+                                      .sizes = size,
+                                      .strides = stride,
+                                      .box = box,
                                       .steps = steps,
                                       .swizzle = (int)swizzle};
     const char *problem = tensormap_encode(test->map, &request);
-    if (problem) printf("# %s\n", problem);
+    if (problem) ok(false, "a tensor map: %s", problem);
     return test;
+}
+
+static TensorTest *new_tensor(int rank) {
+    return tensor_of(U32, rank, sizes, strides, box_sizes, SWIZZLE_NONE);
 }
 
 static PtxRun run_tensor(const char *text, TensorTest *test) {
@@ -407,7 +413,7 @@ static void coordinates(int rank, char *text, size_t size) {
     "mov.u32 c4, 1; mov.b64 y, 0;\n"
 
 static void test_tensor_load(int rank, const char *order, const char *hint) {
-    TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
+    TensorTest *test = new_tensor(rank);
     const int words = 8 << (rank - 1);
     char text[4000], at[40];
     int wrong = 0;
@@ -439,18 +445,9 @@ static void try_clipped_store(const char *order, uint64_t width, int lacking) {
     const uint64_t size[] = {width, 8};
     static const uint64_t stride[] = {128};
     static const uint32_t box[] = {32, 4};
-    TensorTest *test = memory_allocate(sizeof *test);
-    const TensorMapRequest request = {.element_type = 2,
-                                      .rank = 2,
-                                      .base = test->tensor,
-                                      .sizes = size,
-                                      .strides = stride,
-                                      .box = box,
-                                      .steps = steps,
-                                      .swizzle = SWIZZLE_128B};
+    TensorTest *test = tensor_of(U32, 2, size, stride, box, SWIZZLE_128B);
     char text[3000];
     int wrong = 0;
-    const char *problem = tensormap_encode(test->map, &request);
     memset(test->tensor, 0, sizeof test->tensor);
     /* thread t has word t % 32 of row t / 32; in row 1 the chunks of two are exchanged */
     snprintf(text, sizeof text,
@@ -468,7 +465,7 @@ static void try_clipped_store(const char *order, uint64_t width, int lacking) {
         wrong += test->tensor[i] != (inside ? i - 6 * 32 + 1 : 0);
     }
     const bool whole = lacking < 0;
-    ok(!problem && run.status == (whole ? LAUNCH_OK : LAUNCH_FAULT) && (!whole || !wrong),
+    ok(run.status == (whole ? LAUNCH_OK : LAUNCH_FAULT) && (!whole || !wrong),
        "%s: %d words of a row of a box are stored, without %d (%d wrong) %s", order, (int)width,
        lacking, wrong, run.error);
     memory_release(test);
@@ -487,17 +484,8 @@ static void try_store_of(int type, uint64_t width, uint32_t columns, bool is_fau
     const uint64_t size[] = {width, 8};
     static const uint64_t stride[] = {128};
     const uint32_t box[] = {columns, 4};
-    TensorTest *test = memory_allocate(sizeof *test);
-    const TensorMapRequest request = {.element_type = type,
-                                      .rank = 2,
-                                      .base = test->tensor,
-                                      .sizes = size,
-                                      .strides = stride,
-                                      .box = box,
-                                      .steps = steps,
-                                      .swizzle = SWIZZLE_128B};
+    TensorTest *test = tensor_of(type, 2, size, stride, box, SWIZZLE_128B);
     char text[3000];
-    const char *problem = tensormap_encode(test->map, &request);
     snprintf(text, sizeof text,
              "%smad.lo.u32 w, t, 4, s; st.shared.u32 [w], t; fence.proxy.async.shared::cta; "
              "bar.sync 0; setp.ne.u32 g, t, 0; @g bra END; mov.u32 v0, 0;\n"
@@ -505,14 +493,13 @@ static void try_store_of(int type, uint64_t width, uint32_t columns, bool is_fau
              "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n",
              HEAD);
     const PtxRun run = run_tensor(text, test);
-    ok(!problem && run.status == (is_fault ? LAUNCH_FAULT : LAUNCH_OK),
+    ok(run.status == (is_fault ? LAUNCH_FAULT : LAUNCH_OK),
        "type %d, rows of %d words, %u of them in a box: %s %s", type, (int)width, columns,
        is_fault ? "refused" : "stored", run.error);
     memory_release(test);
 }
 
 static void test_refused_stores(void) {
-    enum { U32 = 2, F32 = 7, F32_FTZ = 10, TF32 = 11, TF32_FTZ = 12 };
     try_store_of(U32, 32, 32, false);
     try_store_of(U32, 32, 16, true); /* shorter than the swizzle's span */
     try_store_of(U32, 28, 32, false);
@@ -524,7 +511,7 @@ static void test_refused_stores(void) {
 }
 
 static void test_tensor_store(int rank, const char *order, const char *hint) {
-    TensorTest *test = new_tensor(rank, SWIZZLE_NONE);
+    TensorTest *test = new_tensor(rank);
     const int words = 8 << (rank - 1);
     uint32_t expected[TENSOR_WORDS] = {0};
     char text[4000], at[40];
