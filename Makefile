@@ -188,8 +188,7 @@ validate compare: export SIM_ROOT := $(SIM_ROOT)
 ON_GPU_TESTS := $(if $(STAGE_GOALS),,$(addprefix build/test/tools/ptxsim/ops/test/test_ops_,\
     compare convert float integer matrix memory shuffle warp))
 validate: ncu $(sort $(KERNELS) $(call simulated,$(KERNELS))) $(PROGRAMS) $(ON_GPU_TESTS)
-	@$(if $(ON_GPU_TESTS),$(if $(GPU),CUDA_VISIBLE_DEVICES=$(GPU)) \
-	    tools/validate/instructions.sh $(ON_GPU_TESTS) &&) \
+	@$(if $(ON_GPU_TESTS),GPU=$(GPU) tools/validate/instructions.sh $(ON_GPU_TESTS) &&) \
 	    tools/validate/counters.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 profile: ncu $(KERNELS) $(PROGRAMS)

@@ -4,15 +4,16 @@
 #
 #   tools/validate/instructions.sh TEST...
 #
-# A TEST is a program of tools/ptxsim/ops/test that runs on a GPU with PTX_ON_GPU=1
+# A TEST is a program of tools/ptxsim/ops/test that runs on a GPU with PTX_ON_GPU=0
 # (tools/ptxsim/test/on_gpu.h). Their PTX is of sm_90a, so on another GPU nothing is asked.
-# Environment: LIMIT, seconds for each test (60).
+# Environment: GPU, its index among those that CUDA sees (0); LIMIT, seconds for each test (60).
 # Exit: 0 all is as on the GPU, 1 something is not, 2 there is no GPU.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
+IFS=, read -ra visible <<<"${CUDA_VISIBLE_DEVICES:-}"
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
-    ${CUDA_VISIBLE_DEVICES:+-i "$CUDA_VISIBLE_DEVICES"} 2>/dev/null | head -n 1)
+    -i "${visible[${GPU:-0}]:-${GPU:-0}}" 2>/dev/null)
 if [ -z "$capability" ]; then
     echo "there is no GPU to compare the simulator with" >&2
     exit 2
@@ -25,7 +26,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 worst=0
 for program in "$@"; do
-    PTX_ON_GPU=1 timeout -k 5 "${LIMIT:-60}" "$program" >"$log" 2>&1
+    PTX_ON_GPU=${GPU:-0} timeout -k 5 "${LIMIT:-60}" "$program" >"$log" 2>&1
     code=$?
     right=$(grep -c '^ok ' "$log")
     all=$(grep -cE '^(not )?ok ' "$log")

@@ -1,5 +1,5 @@
 /* Runs a kernel of PTX text on a GPU in place of the simulator, by the CUDA driver API: with
- * PTX_ON_GPU=1 the tests of arithmetic ask of the GPU what they ask of the simulator (make
+ * PTX_ON_GPU=0 the tests of arithmetic ask of that GPU what they ask of the simulator (make
  * validate). Without a driver or a GPU the program says so and ends with 2. */
 #ifndef ON_GPU_H
 #define ON_GPU_H
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions of the driver, in a context of GPU 0. */
+/* The functions of the driver, in a context of the GPU of that index among those visible. */
 typedef struct Driver {
     CUresult (*init)(unsigned flags);
     CUresult (*retain)(CUcontext *context, CUdevice device);
@@ -57,7 +57,8 @@ static const Driver *driver(void) {
         is_whole &= function != NULL;
     }
     CUcontext context;
-    if (!is_whole || functions.init(0) || functions.retain(&context, 0) || functions.use(context)) {
+    if (!is_whole || functions.init(0) || functions.retain(&context, atoi(getenv("PTX_ON_GPU"))) ||
+        functions.use(context)) {
         fprintf(stderr, "PTX_ON_GPU: there is no CUDA driver, or no GPU\n");
         exit(2);
     }

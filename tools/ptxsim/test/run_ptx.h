@@ -1,6 +1,6 @@
 /* Runs a kernel given as PTX text: for the tests of the executor. With the environment variable
  * PTX_EXECUTED=FILE the instructions that were executed are added to that file, a line each:
- * coverage.t reads it. With PTX_ON_GPU=1 a GPU runs it, see on_gpu.h. */
+ * coverage.t reads it. With PTX_ON_GPU=0 a GPU runs it, see on_gpu.h. */
 #ifndef RUN_PTX_H
 #define RUN_PTX_H
 

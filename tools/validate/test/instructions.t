@@ -30,11 +30,18 @@ program wrong 'printf "ok 1 - a\nnot ok 2 - b\n# got 3\n"; exit 1'
 program silent 'exit 0'
 program ended 'echo "ok 1 - a"; echo "out of order" >&2; exit 9'
 program hangs 'echo "ok 1 - a"; exec sleep 100'
+program second "[ \"\$PTX_ON_GPU\" = 1 ] && echo 'ok 1 - a'"
 program asks "[ -n \"\${PTX_ON_GPU:-}\" ] && echo 'ok 1 - a'"
 ask "$work/right" "$work/asks"
 ok "tests that pass" grep -qE '^right +2 of 2$' "$log"
 ok "they are told to ask a GPU" grep -qE '^asks +1 of 1$' "$log"
 ok "and end with 0" [ $code -eq 0 ]
+GPU=1 ask "$work/second"
+ok "GPU=1 is the second one" [ $code -eq 0 ]
+gpu '[ "$*" = "--query-gpu=compute_cap --format=csv,noheader -i 5" ] && echo 9.0'
+CUDA_VISIBLE_DEVICES=3,5 GPU=1 ask "$work/second"
+ok "of those that CUDA sees" [ $code -eq 0 ]
+gpu 'echo 9.0'
 for name in wrong silent ended hangs; do
     ask "$work/$name" "$work/right"
     ok "$name: ends with 1" [ $code -eq 1 ]
