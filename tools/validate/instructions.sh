@@ -30,7 +30,7 @@ for program in "$@"; do
     code=$?
     right=$(grep -c '^ok ' "$log")
     all=$(grep -cE '^(not )?ok ' "$log")
-    printf '%-18s %5d of %d\n' "${program##*/}" "$right" "$all"
+    printf '%-21s %5d of %d\n' "${program##*/}" "$right" "$all"
     [ $code -ne 0 ] || [ "$right" -ne "$all" ] || [ "$all" -eq 0 ] || continue
     grep -A 1 '^not ok ' "$log" | grep -v '^--$'
     case $code in

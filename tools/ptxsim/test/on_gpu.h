@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/tensormap.h"
+
 /* The functions of the driver, in a context of the GPU of that index among those visible. */
 typedef struct Driver {
     CUresult (*init)(unsigned flags);
@@ -30,6 +32,11 @@ typedef struct Driver {
     CUresult (*release)(CUdeviceptr memory);
     CUresult (*unload)(CUmodule module);
     CUresult (*name)(CUresult error, const char **name);
+    CUresult (*encode)(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *base,
+                       const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                       const uint32_t *steps, CUtensorMapInterleave interleave,
+                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                       CUtensorMapFloatOOBfill fill);
 } Driver;
 
 static const Driver *driver(void) {
@@ -48,7 +55,8 @@ static const Driver *driver(void) {
                                         "cuCtxSynchronize",
                                         "cuMemFree_v2",
                                         "cuModuleUnload",
-                                        "cuGetErrorName"};
+                                        "cuGetErrorName",
+                                        "cuTensorMapEncodeTiled"};
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     bool is_whole = library;
     for (size_t i = 0; library && i < sizeof names / sizeof *names; i++) {
@@ -66,10 +74,21 @@ static const Driver *driver(void) {
     return &functions;
 }
 
+/* Begins data[] with the tensor map of a request, for when they lie at `at` in device memory. */
+static CUresult encode_on_gpu(void *data, CUdeviceptr at, const TensorMapRequest *r) {
+    void *base = (void *)(at + (CUdeviceptr)((char *)r->base - (char *)data));
+    return driver()->encode(data, (CUtensorMapDataType)r->element_type, r->rank, base, r->sizes,
+                            r->strides, r->box, r->steps, (CUtensorMapInterleave)r->interleave,
+                            (CUtensorMapSwizzle)r->swizzle, (CUtensorMapL2promotion)r->l2_promotion,
+                            (CUtensorMapFloatOOBfill)r->fill);
+}
+
 /* Whether all went well; if not, *error says what did not. After a fault on the GPU nothing runs
- * any more. */
+ * any more. `map`: NULL, or what the tensor map at the beginning of data[] is made of. */
 __attribute__((unused)) static bool run_on_gpu(const char *text, uint32_t blocks, uint32_t threads,
-                                               void *data, size_t bytes, char *error, size_t size) {
+                                               void *data, size_t bytes,
+                                               const TensorMapRequest *map, char *error,
+                                               size_t size) {
     const Driver *d = driver();
     CUjit_option option[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     char log[400] = "";
@@ -81,6 +100,7 @@ __attribute__((unused)) static bool run_on_gpu(const char *text, uint32_t blocks
     CUresult result = d->load(&module, text, 2, option, value);
     if (!result) result = d->find(&kernel, module, "k");
     if (!result) result = d->allocate(&memory, bytes);
+    if (!result && map) result = encode_on_gpu(data, memory, map);
     if (!result) result = d->to_device(memory, data, bytes);
     if (!result) result = d->launch(kernel, blocks, 1, 1, threads, 1, 1, 0, NULL, arguments, NULL);
     if (!result) result = d->synchronize();

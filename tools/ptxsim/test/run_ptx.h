@@ -11,6 +11,7 @@
 #include "cuda/launch.h"
 #include "cuda/module.h"
 #include "machine/memory/memory.h"
+#include "machine/tensormap.h"
 #include "test/on_gpu.h"
 
 /* Whether a GPU runs what run_ptx and run_ptx_grid are given. */
@@ -53,23 +54,41 @@ __attribute__((unused)) static PtxRun run_ptx_shape(const char *text, const Laun
 }
 
 /* `blocks` blocks of `threads` run it; `bytes` of device memory hold data[] before, and are copied
- * back to it after. */
-__attribute__((unused)) static PtxRun run_ptx_grid(const char *text, uint32_t blocks,
-                                                   uint32_t threads, void *data, size_t bytes) {
+ * back to it after. `map`: NULL, or what the tensor map at the beginning of data[] is made of; its
+ * base is a place in data[], and becomes that place in device memory. */
+__attribute__((unused)) static PtxRun run_ptx_map(const char *text, uint32_t blocks,
+                                                  uint32_t threads, void *data, size_t bytes,
+                                                  const TensorMapRequest *map) {
     const LaunchShape shape = {{blocks, 1, 1}, {threads, 1, 1}, 0, false};
     if (is_on_gpu()) {
         PtxRun run = {0};
-        if (!run_on_gpu(text, blocks, threads, data, bytes, run.error, sizeof run.error))
+        if (!run_on_gpu(text, blocks, threads, data, bytes, map, run.error, sizeof run.error))
             run.status = LAUNCH_FAULT;
         return run;
     }
-    void *memory = memory_allocate(bytes);
+    char *memory = memory_allocate(bytes);
     if (!memory) return (PtxRun){LAUNCH_NO_MEMORY, 0, 0, 0, 0, "out of memory"};
     memcpy(memory, data, bytes);
-    const PtxRun run = run_ptx_shape(text, &shape, memory);
+    PtxRun run = {.status = LAUNCH_FAULT};
+    const char *problem = NULL;
+    if (map) {
+        TensorMapRequest there = *map;
+        there.base = memory + ((char *)map->base - (char *)data);
+        problem = tensormap_encode(memory, &there);
+    }
+    if (problem)
+        snprintf(run.error, sizeof run.error, "%s", problem);
+    else
+        run = run_ptx_shape(text, &shape, memory);
     memcpy(data, memory, bytes);
     memory_release(memory);
     return run;
+}
+
+/* The same without a tensor map. */
+__attribute__((unused)) static PtxRun run_ptx_grid(const char *text, uint32_t blocks,
+                                                   uint32_t threads, void *data, size_t bytes) {
+    return run_ptx_map(text, blocks, threads, data, bytes, NULL);
 }
 
 /* The same with one block. */

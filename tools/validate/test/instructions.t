@@ -89,6 +89,7 @@ int cuLaunchKernel(void) { return 0; } /* it computes nothing */
 int cuCtxSynchronize(void) { return 0; }
 int cuMemFree_v2(Address memory) { return free((void *)memory), 0; }
 int cuModuleUnload(void *module) { return module != NULL; }
+int cuTensorMapEncodeTiled(void) { return 0; }
 int cuGetErrorName(int error, const char **name) { return *name = "SOME_ERROR", error * 0; }
 END
 if ! "${CC:-cc}" -shared -fPIC -o "$work/libcuda.so.1" "$work/driver.c" 2>"$log"; then
