@@ -405,26 +405,24 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// P_ij likewise, packed: by a power of two, which rounds only what falls below 2^-14, in fp16
-static __device__ void rescale_P(unsigned (&packed_P)[BC / 16][4], const Rows &rows) {
-    for (int k = 0; k < BC / 16; k++)
-        for (int e = 0; e < 4; e++)
-            asm("mul." PAIR " %0, %0, %1;"
-                : "+r"(packed_P[k][e])
-                : "r"(pack(rows.scale_i[e % 2], rows.scale_i[e % 2])));
-}
-
-// m_i = max(m_i, rowmax(S_ij)), cm_i up to 1 more for a power of two; l_i = scale_i * l_i
-static __device__ void raise_maxima(Rows &rows, const float (&S_ij)[BC / 8][4], float c,
-                                    bool power_of_two) {
+// P_ij by a power of two, so that the largest of a row is between 1/2 and 1: cm_i rises by as much,
+// l_i = scale_i * l_i. That rounds only what falls below 2^-14, in fp16.
+// The bits of P_ij are in the order of the numbers, because none is negative.
+static __device__ void scale_P(Rows &rows, unsigned (&packed_P)[BC / 16][4], float (&sum)[2]) {
     for (int h = 0; h < 2; h++) {
-        float m_new = -CUDART_INF_F;
-        for (int n = 0; n < BC / 8; n++)
-            m_new = fmaxf(m_new, fmaxf(S_ij[n][2 * h], S_ij[n][2 * h + 1]));
-        const float cm_i = rows.cm_i[h], cm = fmaxf(cm_i, c * row_max(m_new)), rise = cm - cm_i;
-        rows.cm_i[h] = power_of_two ? cm + (ceilf(rise) - rise) : cm;
+        unsigned most = 0; // a pair
+        for (int k = 0; k < BC / 16; k++)
+            most = __vmaxu2(most, __vmaxu2(packed_P[k][h], packed_P[k][h + 2]));
+        const element(&pair)[2] = reinterpret_cast<const element(&)[2]>(most);
+        const float P_max = row_max(fmaxf(pair[0], pair[1])), cm_i = rows.cm_i[h];
+        rows.cm_i[h] += max((__float_as_int(P_max) >> 23) - 126, 0); // its exponent
         rows.scale_i[h] = exp2_approx(cm_i - rows.cm_i[h]);
         rows.l_i[h] *= rows.scale_i[h];
+        sum[h] *= rows.scale_i[h];
+        const unsigned scale = pack(rows.scale_i[h], rows.scale_i[h]);
+        for (int k = 0; k < BC / 16; k++)
+            for (int e = h; e < 4; e += 2)
+                asm("mul." PAIR " %0, %0, %1;" : "+r"(packed_P[k][e]) : "r"(scale));
     }
 }
 
@@ -433,16 +431,15 @@ static __device__ void raise_maxima(Rows &rows, const float (&S_ij)[BC / 8][4], 
 static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
                                   unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
                                   const float (&S_ij)[BC / 8][4], float c) {
-    const bool again = outgrown(sum, SCALABLE);
-    raise_maxima(rows, S_ij, c, !again);
-    rescale(O_i, rows);
-    for (int h = 0; h < 2; h++) sum[h] = again ? 0 : sum[h] * rows.scale_i[h];
-    if (again) {
+    if (outgrown(sum, SCALABLE)) {
+        update_maxima(rows, S_ij, c, 0, BC);
+        sum[0] = sum[1] = 0;
         exponentials(P_ij, sum, S_ij, rows, c, 0, BC);
         pack_P(packed_P, P_ij, 0, BC);
     } else {
-        rescale_P(packed_P, rows);
+        scale_P(rows, packed_P, sum);
     }
+    rescale(O_i, rows);
 }
 
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 3 of

@@ -18,7 +18,7 @@ const COMMENTS = [
 const NAMES = [
   ['qk', /^(product_QK|scores)$/], ['pv', /^(product_PV|output)$/],
   ['softmax', /^(softmax|exponentials|pack_P|mask|row_(max|sum)|outgrown|into_range)$/],
-  ['softmax', /^((update|raise)_maxima|rescale(_P)?)$/],
+  ['softmax', /^(update_maxima|rescale|scale_P)$/],
   ['store', /^(store_O|finish_rows|tma_store)/], ['copy', /^(load_tile|tma_load)/],
   ['wait', /wait|release|^sync_|mbarrier/],
 ];
