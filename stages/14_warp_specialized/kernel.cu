@@ -396,8 +396,8 @@ static __device__ void rescale(float (&O_i)[D / 8][4], const Rows &rows) {
         for (int e = 0; e < 4; e++) O_i[n][e] *= rows.scale_i[e / 2];
 }
 
-// P_ij by a power of two, so that the largest of a row is between 1/2 and 1: cm_i rises by as much,
-// l_i = scale_i * l_i. That rounds only what falls below 2^-14, in fp16.
+// P_ij by a power of two, in rows where one is 1 or more: the largest is then between 1/2 and 1.
+// cm_i rises by as much, l_i = scale_i * l_i. That rounds only what falls below 2^-14, in fp16.
 // The bits of P_ij are in the order of the numbers, because none is negative.
 static __device__ void scale_P(Rows &rows, unsigned (&packed_P)[BC / 16][4], float (&sum)[2]) {
     for (int h = 0; h < 2; h++) {
@@ -406,7 +406,7 @@ static __device__ void scale_P(Rows &rows, unsigned (&packed_P)[BC / 16][4], flo
             most = __vmaxu2(most, __vmaxu2(packed_P[k][h], packed_P[k][h + 2]));
         const element(&pair)[2] = reinterpret_cast<const element(&)[2]>(most);
         const float P_max = row_max(fmaxf(pair[0], pair[1])), cm_i = rows.cm_i[h];
-        rows.cm_i[h] += max((__float_as_int(P_max) >> 23) - 126, 0); // its exponent
+        rows.cm_i[h] += max((__float_as_int(P_max) >> 23) - 126, 0); // P_max < 2^this
         rows.scale_i[h] = exp2_approx(cm_i - rows.cm_i[h]);
         rows.l_i[h] *= rows.scale_i[h];
         sum[h] *= rows.scale_i[h];

@@ -2,7 +2,7 @@
  * shared memory is small integers. Catches: an element that is looked for at another place, a
  * swizzle, a stride or a transposition that is ignored or taken for another. Which lane holds which
  * element of the result is test_ops_matrix.c's. */
-#include "base/generator.h"
+#include "test/drawn.h"
 #include "test/reference.h"
 #include "test/run_ptx.h"
 #include "test/tap.h"
@@ -23,8 +23,6 @@ typedef struct Matrix {
     int start, leading, stride, span;
     bool transposed;
 } Matrix;
-
-static int drawn(uint64_t *state, int below) { return (int)(mix64(++*state) % (unsigned)below); }
 
 /* Where element k of a row of A, or of a column of B, lies in the room: PTX ISA 9.7.15.5.1,
  * "Shared Memory Matrix Layout", and 9.7.15.5.1.2, "Strides". */

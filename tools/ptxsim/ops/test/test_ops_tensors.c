@@ -3,7 +3,7 @@
  * coordinate out of order, a side at which a box is cut off wrongly, another swizzle, steps or fill
  * that are ignored, a byte beside the box that is written. The layout of tensor maps is
  * test_tensormap.c's. */
-#include "base/generator.h"
+#include "test/drawn.h"
 #include "test/each_order.h"
 #include "test/tap.h"
 
@@ -217,8 +217,6 @@ typedef struct Copy {
     uint32_t box[MAX_RANK], step[MAX_RANK];
     int32_t start[MAX_RANK];
 } Copy;
-
-static int drawn(uint64_t *state, int below) { return (int)(mix64(++*state) % (unsigned)below); }
 
 /* How many elements of a dimension a box brings. */
 static int count_of(const Copy *c, int r) {
