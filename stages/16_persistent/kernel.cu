@@ -106,16 +106,17 @@ template <bool PACKED> static __host__ __device__ int query_of(const AttentionPr
     return PACKED ? row % p.seq_q : row;
 }
 
-// The fewest keys that one of `rows` rows sees from `row` on, all of which exist; and the most.
+// The fewest keys that one of `rows` rows sees from `row` on, all of which exist.
 template <bool PACKED>
 static __device__ int least_visible(const AttentionProblem &p, int row, int rows) {
     const int query = query_of<PACKED>(p, row);
     return visible_keys(p, PACKED && query + rows > p.seq_q ? 0 : query);
 }
 
+// The key tiles that such rows see, not all of which need exist; without keys one.
 template <bool PACKED>
-static __host__ __device__ int most_visible(const AttentionProblem &p, int row, int rows) {
-    return visible_keys(p, min(query_of<PACKED>(p, row) + rows, p.seq_q) - 1);
+static __host__ __device__ int key_tiles_of(const AttentionProblem &p, int row, int rows) {
+    return max(ceil_div(visible_keys(p, min(query_of<PACKED>(p, row) + rows, p.seq_q) - 1), BC), 1);
 }
 
 // A piece of work: keys of the tiles begin .. last for a tile of rows of a head.
@@ -142,7 +143,7 @@ static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int 
     t.head = first + rest - row_tile * heads;
     t.kv = t.head / plan.sharing;
     t.first_row = (plan.row_tiles - 1 - row_tile) * BR;
-    const int key_tiles = max(ceil_div(most_visible<PACKED>(p, t.first_row, BR), BC), 1);
+    const int key_tiles = key_tiles_of<PACKED>(p, t.first_row, BR);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
     if (CAUSAL && t.last < t.begin) t.begin = t.last = ceil_div(p.seq_kv, BC) * BC; // after all
@@ -852,17 +853,14 @@ const AttentionKernel attention_kernels[] = {
 constexpr int TIME[] = {0, 11, 15, 20};
 
 // What a plan takes: no less than its longest piece, than as many of the shortest as a block has,
-// and than an equal share of all; the longest come first, and the others fill the gaps. Start and
-// end of a piece cost two key tiles, merge one and what it reads, pieces a thirty-second, too.
-static long long cost(const AttentionProblem *p, const Plan *plan, int blocks) {
+// and than an equal share of `all` key tiles; the longest come first, and the others fill the gaps.
+// Start and end of a piece cost two key tiles, merge one and what it reads, pieces a thirty-second.
+static long long cost(const AttentionProblem *p, const Plan *plan, long long all, int blocks) {
     const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
-    auto piece = [&](int row_tile) -> long long { // the longest of a query tile
-        return max(ceil_div(most_visible<true>(*p, row_tile * BR, BR), BC * plan->pieces), 1) + 2;
-    };
-    long long all = 0, time = max(piece(plan->row_tiles - 1), piece(0) * ceil_div(pieces, blocks));
-    int asked = 0, step = ceil_div(plan->row_tiles, 16); // sixteen of a head's query tiles
-    for (int i = step / 2; CAUSAL && i < plan->row_tiles; i += step, asked++) all += piece(i);
-    time = max(time, CAUSAL ? all * pieces / asked / blocks : 0) * TIME[plan->warpgroups];
+    const long long longest = ceil_div(ceil_div(p->seq_kv, BC), plan->pieces) + 2;
+    const long long shortest = ceil_div(key_tiles_of<true>(*p, 0, BR), plan->pieces) + 2;
+    long long time = max(longest, shortest * ceil_div(pieces, blocks));
+    time = max(time, (all + 2LL * pieces) / blocks) * TIME[plan->warpgroups];
     return plan->pieces == 1 ? time : time + time / 32 + TIME[2] + (long long)pieces * BR / 256;
 }
 
@@ -880,21 +878,23 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
             plan.heads = p->batch * p->kv_heads * plan.sharing;
             plan.rows = p->seq_q * (sharing / plan.sharing);
             plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
-            const int tiles = plan.row_tiles * plan.heads;
+            const int tiles = plan.row_tiles * plan.heads, step = ceil_div(plan.row_tiles, 16);
+            long long seen = 0, asked = 0; // key tiles of sixteen query tiles; full, of one
+            for (int i = step / 2; i < plan.row_tiles; i += CAUSAL ? step : plan.row_tiles, asked++)
+                seen += key_tiles_of<true>(*p, i * 64 * plan.warpgroups, 64 * plan.warpgroups);
             // Few tiles: one, two or three pieces for each block; or each tile in two, three or
             // four, because the last wave is shorter then. The fewest that are as short.
             for (int waves = 0; waves <= (tiles < 4 * blocks ? 3 : 0); waves++) {
                 plan.pieces = max(min(max(waves * blocks / tiles, waves + 1), key_tiles), 1);
                 plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
-                const long long time = cost(p, &plan, blocks) * (one ? 17 : 16);
-                if (time >= shortest) continue;
-                shortest = time;
+                const long long time = cost(p, &plan, seen * tiles / asked, blocks);
+                if (time * (one ? 17 : 16) >= shortest) continue;
+                shortest = time * (one ? 17 : 16);
                 best = plan;
             }
         }
-    // Causal: many heads at a time, so that no long tiles are left for the end; but their keys and
-    // values fit L2. Groups of equal size. Full: one, so that blocks read the same keys at the same
-    // time.
+    // Causal: many heads at a time, so that no long tiles are left for the end; but what they read
+    // fits L2. Groups of equal size. Full: one, so that blocks read the same keys at the same time.
     const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
     best.group = !CAUSAL || fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : (int)fit;
     best.group = ceil_div(best.heads, ceil_div(best.heads, best.group));
