@@ -854,7 +854,7 @@ constexpr int TIME[] = {0, 11, 15, 20};
 
 // What a plan takes: no less than its longest piece, than as many of the shortest as a block has,
 // and than an equal share of `all` key tiles; the longest come first, and the others fill the gaps.
-// Start and end of a piece cost two key tiles, merge one and what it reads, pieces a thirty-second.
+// A piece costs two key tiles for start and end, merge one and what it reads; pieces 1/32 more.
 static long long cost(const AttentionProblem *p, const Plan *plan, long long all, int blocks) {
     const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
     const long long longest = ceil_div(ceil_div(p->seq_kv, BC), plan->pieces) + 2;
