@@ -154,8 +154,8 @@ template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[
         for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
 }
 
-// The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle, as
-// TMA writes it: 8 rows of a panel are 1024 bytes, the next panel is `panel_bytes` further.
+// The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle of
+// tile_at: 8 rows of a panel are 1024 bytes, the next panel is `panel_bytes` further.
 static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
     return 1ull << 62 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)(panel_bytes >> 4) << 16 |
            (at & 0x3ffff) >> 4;

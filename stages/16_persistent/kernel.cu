@@ -146,7 +146,7 @@ static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int 
     const int key_tiles = key_tiles_of<PACKED>(p, t.first_row, BR);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
-    if (CAUSAL && t.last < t.begin) t.begin = t.last = ceil_div(p.seq_kv, BC) * BC; // after all
+    if (CAUSAL && t.last < t.begin) t.begin = t.last = p.seq_kv; // after all
     return t;
 }
 
@@ -311,8 +311,8 @@ template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[
         for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
 }
 
-// The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle, as
-// TMA writes it: 8 rows of a panel are 1024 bytes, the next panel is `panel_bytes` further.
+// The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle of
+// tile_at: 8 rows of a panel are 1024 bytes, the next panel is `panel_bytes` further.
 static __device__ uint64_t descriptor(unsigned at, int panel_bytes) {
     return 1ull << 62 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)(panel_bytes >> 4) << 16 |
            (at & 0x3ffff) >> 4;
@@ -824,7 +824,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
             else
                 store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, piece(n - 1),
                         warp_row, lane);
-            mbarrier_arrive(&ring_tile.empty[(n - 1) % TILES], 0); // every thread has read it
+            release(ring_tile, n - 1, 0); // every thread has read it
             clear(O_i);
         }
     }
@@ -885,11 +885,11 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
             // Few tiles: one, two or three pieces for each block; or each tile in two, three or
             // four, because the last wave is shorter then. The fewest that are as short.
             for (int waves = 0; waves <= (tiles < 4 * blocks ? 3 : 0); waves++) {
-                plan.pieces = max(min(max(waves * blocks / tiles, waves + 1), key_tiles), 1);
+                plan.pieces = min(max(waves * blocks / tiles, waves + 1), key_tiles);
                 plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
-                const long long time = cost(p, &plan, seen * tiles / asked, blocks);
-                if (time * (one ? 17 : 16) >= shortest) continue;
-                shortest = time * (one ? 17 : 16);
+                const long long time = cost(p, &plan, seen * tiles / asked, blocks) * (16 + one);
+                if (time >= shortest) continue;
+                shortest = time;
                 best = plan;
             }
         }
@@ -935,7 +935,7 @@ static CUresult encode_map(PFN_cuTensorMapEncodeTiled_v12000 encode, CUtensorMap
     return encode(map,
                   ELEMENT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                   4, (void *)M, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                  CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
@@ -943,7 +943,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
                              cudaStream_t stream) {
     const int blocks = multiprocessors();
     const Plan plan = plan_for(p, blocks);
-    const bool packed = CAUSAL && plan.rows > p->seq_q, merged = plan.pieces > 1;
+    const bool packed = plan.rows > p->seq_q, merged = plan.pieces > 1;
     const int tiles = plan.row_tiles * plan.heads, pieces = tiles * plan.pieces;
     const int BR = 64 * plan.warpgroups, threads = (plan.warpgroups + 1) * 128;
     const auto kernel = merged   ? flash_fwd<CAUSAL, true>
