@@ -35,7 +35,7 @@ Flash attention in sixteen stages
   make roofline               bytes and TFLOP/s of the stages under the GPU's roofs (needs a GPU
                               with Nsight Compute); table and plot in notes/results/
   make plot RESULTS=x.jsonl   redraw the table and the plots of a bench or a roofline
-  make stage07 tune           time the tile shapes that a stage allows (BR=, BC=, WARPS=64,128)
+  make stage11 tune           time the tile shapes of one of 08 to 11 (BR=, BC=, WARPS=64,128)
   make stage07 start          begin the exercise: work/07_swizzle/kernel.cu, from stage 06
   make stage07 grade          check it: what holds and what does not; every other command
                               accepts it as KERNEL=work/07_swizzle/kernel.cu

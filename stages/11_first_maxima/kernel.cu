@@ -282,7 +282,7 @@ static __global__ void __launch_bounds__(THREADS)
               element *O,       // [batch, heads, seq_q, D]
               float *LSE,       // [batch, heads, seq_q]
               AttentionProblem p) {
-    // Aligned to 128 bytes, because the swizzle permutes the chunks within them.
+    // Aligned to 128 bytes, so that each row begins in bank 0.
     extern __shared__ __align__(128) unsigned char shared[];
     element *sQ = (element *)shared; // [BR, D]
     element *sK = sQ + BR * D;       // [BC, D]

@@ -99,6 +99,7 @@ typedef struct Plan {
     int row_tiles;  // per head
     int group;      // heads whose tiles are taken together
     int pieces;     // per query tile: its keys are shared out where there are few tiles
+    bool counted;   // pieces are taken by a counter
 } Plan;
 
 // The query of a row. % takes time, so it is left out where heads are not PACKED into one.
@@ -622,8 +623,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
         float2 part_rows[READS];
         Columns part_O[READS];
         const int count = min(plan.pieces - i, READS);
-        for (int n = 0; n < READS; n++) {
-            if (n >= count) break;
+        for (int n = 0; n < READS && n < count; n++) {
             const size_t at = ((size_t)tile * plan.pieces + i + n) * BR + in_tile;
             part_rows[n] = parts.rows[at];
             part_O[n] = ((const Columns *)&parts.O[at * D])[lane];
@@ -893,10 +893,13 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
                 best = plan;
             }
         }
+    // With up to two pieces per block, full sixteen, a counter costs more than it brings.
+    best.counted = best.row_tiles * best.heads * best.pieces > (CAUSAL ? 2 : 16) * blocks;
     // Causal: many heads at a time, so that no long tiles are left for the end; but what they read
-    // fits L2. Groups of equal size. Full: one, so that blocks read the same keys at the same time.
+    // fits L2. Groups of equal size, without a counter of any: the order alone balances then.
+    // Full: a head at a time, so that blocks read the same keys at the same time.
     const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
-    best.group = !CAUSAL || fit < 1 ? 1 : fit > MAX_GROUP ? MAX_GROUP : (int)fit;
+    best.group = fit < 1 ? 1 : (int)min(fit, (long long)(best.counted ? MAX_GROUP : best.heads));
     best.group = ceil_div(best.heads, ceil_div(best.heads, best.group));
     return best;
 }
@@ -918,9 +921,8 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
 // The counter of tiles, then what pieces leave: Parts.
 size_t attention_workspace_bytes(const AttentionProblem *p) {
     const Plan plan = plan_for(p, multiprocessors());
-    const size_t pieces = (size_t)plan.row_tiles * plan.heads * plan.pieces;
-    const size_t rows = plan.pieces > 1 ? pieces * 64 * plan.warpgroups : 0;
-    return 256 + rows * (D * sizeof(float) + sizeof(float2));
+    const size_t rows = (size_t)plan.row_tiles * plan.heads * plan.pieces * 64 * plan.warpgroups;
+    return 256 + (plan.pieces > 1 ? rows * (D * sizeof(float) + sizeof(float2)) : 0);
 }
 
 // A tensor map (CUDA driver API, cuTensorMapEncodeTiled) of M [heads, seq, D] as
@@ -963,9 +965,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
         encode_map(encode, &O, t->O, plan.heads, plan.rows, 16, 1))
         return cudaErrorInvalidValue;
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    // One block per SM; more than two pieces of work for each are taken by the counter. Full, where
-    // all are equal, more than sixteen: until then the counter costs more than it balances.
-    int *next = pieces > (CAUSAL ? 2 : 16) * blocks ? (int *)workspace : NULL;
+    int *next = plan.counted ? (int *)workspace : NULL;
     if (error == cudaSuccess && next) error = cudaMemsetAsync(next, 0, sizeof(int), stream);
     if (error != cudaSuccess) return error;
     float *O_parts = (float *)((char *)workspace + 256);
