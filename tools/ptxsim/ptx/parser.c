@@ -441,6 +441,7 @@ static void instruction(Parser *p) {
     PtxFunction *f = &p->function;
     Instruction in = {.guard = -1, .target = -1, .table = -1, .location = p->location};
     in.line = p->lexer.line;
+    in.labelled = p->labels && p->label[p->labels - 1].instruction == f->instructions;
     const char *start = p->lexer.at;
     if (accept(p, '@')) {
         in.guard_negated = accept(p, '!');
@@ -586,9 +587,7 @@ static void source_location(Parser *p) { /* after .loc */
             label = lexer_word(&p->lexer, "+");
         }
     }
-    /* line 0 means that the compiler knows no line: stay with the last one */
-    if (location.line == 0) return;
-    if (label.length) location.inlined = find_inlined(p, label, location.line);
+    if (label.length && location.line) location.inlined = find_inlined(p, label, location.line);
     *PUSH(&p->module->arena, p->module->location, p->module->locations) = location;
     p->location = p->module->locations - 1;
 }
@@ -782,7 +781,10 @@ PtxModule *ptx_parse(const char *text, size_t length, char *error, size_t error_
         arena_free(&p->scratch);
     }
     free(p);
-    if (parsed) return module;
+    if (parsed) {
+        ptx_give_lines(module);
+        return module;
+    }
     ptx_free(module);
     return NULL;
 }

@@ -22,7 +22,8 @@ bool text_equal(Text a, Text b);
 /* Where an instruction comes from: a .loc directive. Indices are into PtxModule.locations. */
 typedef struct Location {
     int file; /* index into PtxModule.files, -1: unknown */
-    int line, column;
+    int line; /* 0: the compiler knows none */
+    int column;
     int parent;  /* the call that was inlined here, -1: none */
     int inlined; /* index into PtxModule.inlined: the function it is in; -1: the kernel itself */
 } Location;
@@ -106,6 +107,7 @@ typedef struct Instruction {
     int table;    /* brx.idx: index of a jump table */
     int location; /* index into PtxModule.locations, -1: none */
     int line;     /* in the PTX */
+    bool labelled;
 } Instruction;
 
 /* .branchtargets */
@@ -164,5 +166,10 @@ PtxFunction *ptx_inline(PtxModule *module, const PtxFunction *kernel, char *erro
  * for what comes from a header of the toolkit or from an inlined function of a few lines, such as
  * the wrapper of one PTX instruction. That belongs to the call. NULL: unknown. */
 const Location *ptx_location(const PtxModule *ptx, const Instruction *in);
+
+/* Gives the instructions whose .loc has line 0, because the compiler has merged or moved them, the
+ * line of a neighbour: of the next instruction with a line in their basic block. If there is none,
+ * or if it is a barrier, of the last one before them. */
+void ptx_give_lines(PtxModule *module);
 
 #endif
