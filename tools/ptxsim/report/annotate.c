@@ -94,7 +94,8 @@ void annotate_text(const CountsSnapshot *snapshot, FILE *out) {
     const Terminal terminal = look_at_terminal(out);
     fputs("Counters by source line, PTX-level (ptxas later merges and removes some instructions).\n"
           "Sectors and wavefronts are per request; brackets hold the ideal if it is less. Active\n"
-          "lanes appear if some are idle. > marks the busiest lines, ^ explains the worst.\n\n",
+          "lanes appear if some are idle, as one that does not take a branch is. > marks the\n"
+          "busiest lines, ^ explains the worst.\n\n",
           out);
     for (size_t file = 0; file < snapshot->files; file++) {
         SourceLines lines;

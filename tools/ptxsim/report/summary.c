@@ -209,8 +209,10 @@ static void print_events(const InstructionCount by_class[CLASS_COUNT], FILE *out
 }
 
 void counts_report(const CountsSnapshot *snapshot, FILE *out) {
-    fprintf(out, "Simulated counters. They are PTX-level: ptxas later merges and removes some\n"
-                 "instructions; requests, sectors, wavefronts and mma hardly change.\n\n");
+    fprintf(out,
+            "Simulated counters. They are PTX-level: ptxas later merges and removes some\n"
+            "instructions; requests, sectors, wavefronts and mma hardly change. A lane that does\n"
+            "not take a branch is not active there.\n\n");
     for (size_t k = 0; k < snapshot->kernels; k++) {
         const KernelCounts *kernel = &snapshot->kernel[k];
         InstructionCount by_class[CLASS_COUNT] = {0};

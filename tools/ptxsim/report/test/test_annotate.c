@@ -195,7 +195,8 @@ static const char *whole_text(const char *path, bool colours, int columns) {
     add(text,
         "Counters by source line, PTX-level (ptxas later merges and removes some instructions).\n"
         "Sectors and wavefronts are per request; brackets hold the ideal if it is less. Active\n"
-        "lanes appear if some are idle. > marks the busiest lines, ^ explains the worst.\n\n"
+        "lanes appear if some are idle, as one that does not take a branch is. > marks the\n"
+        "busiest lines, ^ explains the worst.\n\n"
         "%s\n share warp instr. active      sectors   wavefronts   line\n",
         path);
     add(text, "%s 48.0%%           96       4.00 (1.00)              >   1  %.*s%s\n", busy,
