@@ -334,8 +334,8 @@ grade() {
         [ $ran -eq 2 ] || signature
         [ $rest -eq $worst ] ||
             echo "all but the signature holds: with other tiles than the stage's a line that" \
-                "merely counts may be no fault of the kernel, but spills are, and so is to leave" \
-                "out the idea, which the head of the signature describes"
+                "merely counts may be no fault of the kernel, but local memory is, and so is to" \
+                "leave out the idea, which the head of the signature describes"
     fi
     if [ $worst -eq 0 ]; then echo "all holds"; fi
     exit $worst

@@ -109,7 +109,7 @@ static bool read_constant(const Reader *reader, double *value) {
 
 /* An opcode, a class or "all". */
 static bool read_pattern(Reader *reader, char pattern[PATTERN_SIZE]) {
-    const bool spills = is(reader, "spills"); /* another name of what uses local memory */
+    const bool spills = is(reader, "spills"); /* what uses local memory, by its usual cause */
     const bool named = isupper((unsigned char)reader->word[0]) || is(reader, "all") || spills ||
                        class_named(reader->word) != CLASSES;
     if (!named) return fail(reader, "an opcode or a class is missing at");

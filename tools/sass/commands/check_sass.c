@@ -43,13 +43,21 @@ static LineCount *count_lines(const Selection *selection, const Module *module, 
     return counts;
 }
 
+/* Behind the pattern: what a reader may not know of it. */
+static const char *explanation(const char *pattern) {
+    return strcmp(pattern, "local") ? ""
+                                    : " memory: spills, or an array with a variable index "
+                                      "(chapter 05)";
+}
+
 static void print_selection(const Selection *selection, const Module *module,
                             const Source *source) {
     int lines;
     LineCount *counts = count_lines(selection, module, &lines);
-    printf("#   %d %s%s%s%s\n", selection->count,
+    printf("#   %d %s%s%s%s%s\n", selection->count,
            selection->region < 0 ? "" : region_name((Region)selection->region),
-           selection->region < 0 ? "" : " ", selection->pattern, lines ? ", from" : "");
+           selection->region < 0 ? "" : " ", selection->pattern, explanation(selection->pattern),
+           lines ? ", from" : "");
     for (int i = 0; i < lines && i < SHOWN_LINES; i++)
         printf("#   %6d  line %d: %s\n", counts[i].count, counts[i].line,
                source_line(source, counts[i].line));

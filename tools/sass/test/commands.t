@@ -155,6 +155,10 @@ says_that "LINE must be a line of no_lines that became instructions; not '37'" 6
 mkdir stages/no_lines
 echo 'IMAD == 0' >stages/no_lines/expect.sass
 prints check_no_lines 1 check bare/no_lines/d64_fp16_causal.so
+mkdir stages/03_paths
+echo 'spills == 0' >stages/03_paths/expect.sass
+prints check_local 1 check bare/03_paths/d64_fp16_causal.so
+rm -r stages/03_paths
 
 # ---- What changed --------------------------------------------------------------------------------
 cat >stages/02_mma/expect.sass <<'END'
