@@ -6,8 +6,8 @@
 
 /* A loop while it is being found. */
 typedef struct Body {
-    int header;   /* block */
-    bool *inside; /* [blocks] */
+    int header, back; /* blocks; the last one that goes back to the header */
+    bool *inside;     /* [blocks] */
     int blocks;
 } Body;
 
@@ -39,9 +39,11 @@ static Body *find_bodies(const Graph *graph, int *bodies) {
             if (graph->block[from].order < 0 || !graph_dominates(graph, header, from)) continue;
             if (!loop) {
                 loop = LIST_ADD(body, *bodies);
-                *loop = (Body){header, list_zeroed((size_t)graph->blocks, sizeof(bool)), 1};
+                *loop = (Body){.header = header, .blocks = 1};
+                loop->inside = list_zeroed((size_t)graph->blocks, sizeof *loop->inside);
                 loop->inside[header] = true;
             }
+            if (from > loop->back) loop->back = from;
             grow_body(graph, loop, from, stack);
         }
     }
@@ -94,6 +96,7 @@ static void find_loops(const Function *function, const Graph *graph, Flow *flow)
     flow->loop = list_zeroed((size_t)flow->loops, sizeof *flow->loop);
     for (int i = 0; i < flow->loops; i++) {
         flow->loop[i].header = graph->block[body[i].header].first;
+        flow->loop[i].back = graph->block[body[i].back].last - 1;
         flow->loop[i].parent = parent_of(body, flow->loops, i);
     }
     for (int named = 0; named < flow->loops;)

@@ -19,6 +19,7 @@ enum { LOOP_NAME_SIZE = 16 };
 
 typedef struct Loop {
     int header;                /* the instruction that every iteration starts with */
+    int back;                  /* the last one that goes back to it */
     int parent;                /* the loop around it, or -1 */
     int depth;                 /* 1: not in another loop */
     int instructions;          /* loops in it included */

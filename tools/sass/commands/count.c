@@ -28,9 +28,9 @@ static void print_loops(const Kernel *kernel, FILE *out) {
     const Loop *loop = &flow->loop[flow->main_loop];
     for (int i = 0; i < flow->loops; i++)
         inner += i != flow->main_loop && flow_in_loop(flow, flow->main_loop, flow->loop[i].header);
-    fprintf(out, "main loop: loop %s of %d, from ", loop->name, flow->loops);
-    print_place(kernel->function, loop->header, out);
-    if (inner) fprintf(out, "; %d loops in it, their instructions counted once", inner);
+    fprintf(out, "main loop: loop %s of %d, repeated at ", loop->name, flow->loops);
+    print_place(kernel->function, loop->back, out);
+    if (inner) fprintf(out, "; inner loops: %d, their instructions counted once", inner);
     fputc('\n', out);
 }
 

@@ -56,9 +56,9 @@ static int residents(const Kernel *kernel, const Machine *machine, int threads) 
 
 static void name_unmatched(Model *model, const Kernel *kernel, int loop) {
     const Function *function = kernel->function;
-    const Instruction *header = &function->instruction[kernel->flow.loop[loop].header];
-    const Frame *frame = header->frames ? &function->frame[header->frame + header->frames - 1] : 0;
-    snprintf(model->unmatched, sizeof model->unmatched, "loop %s of %s, from %.200s:%d",
+    const Instruction *back = &function->instruction[kernel->flow.loop[loop].back];
+    const Frame *frame = back->frames ? &function->frame[back->frame + back->frames - 1] : 0;
+    snprintf(model->unmatched, sizeof model->unmatched, "loop %s of %s, repeated at %.200s:%d",
              kernel->flow.loop[loop].name, kernel->name, frame ? file_name(frame->file) : "?",
              frame ? frame->line : 0);
 }

@@ -48,9 +48,22 @@ static void test_single_loop(void) {
                 "EXIT\n");
     is_int(flow->loops, 1, "one loop");
     is_int(flow->loop[0].header, 2, "starts at its label");
+    is_int(flow->loop[0].back, 3, "and goes back from its end");
     is_int(flow->loop[0].instructions, 2, "holds what its branch goes back over");
     is_text(flow->loop[0].name, "1", "is called 1");
     is_regions("ppllee", "before, in and after it");
+}
+
+static void test_two_ways_back(void) {
+    read_kernel("MOV R1, R2\n"
+                ".L_x_0:\n"
+                "FFMA R1, R2, R3, R4\n"
+                "@P0 BRA `(.L_x_0)\n"
+                "FADD R1, R2, R3\n"
+                "@P1 BRA `(.L_x_0)\n"
+                "EXIT\n");
+    is_int(flow->loops, 1, "one loop, which is repeated from two places");
+    is_int(flow->loop[0].back, 4, "the last of them");
 }
 
 static void test_nested(void) {
@@ -306,6 +319,7 @@ static void test_odd_jumps(void) {
 int main(void) {
     test_no_loop();
     test_single_loop();
+    test_two_ways_back();
     test_nested();
     test_order();
     test_main_loop();

@@ -140,12 +140,12 @@ static void unmatched_is(const char *code, const char *expected, const char *wha
 static void test_unmatched(void) {
     put_counts(folder, BLOCKS_FULL, 100, false, 8, 8);
     unmatched_is(counted_sass, "", "all agree");
-    unmatched_is(".L_x_0:\n" DISAGREE "9 @P0 BRA `(.L_x_0)\n10 EXIT\n", "loop 1 of k, from ?:0",
-                 "a loop of which no line is known");
+    unmatched_is(".L_x_0:\n" DISAGREE "9 @P0 BRA `(.L_x_0)\n10 EXIT\n",
+                 "loop 1 of k, repeated at ?:0", "a loop of which no line is known");
     unmatched_is("\t//## File \"a/z.cu\", line 1\n9 @P0 BRA `(.L_x_0)\n.L_x_0:\n"
                  "\t//## File \"a/h.cuh\", line 3 inlined at \"a/k.cu\", line 17\n"
                  "\t//## File \"a/k.cu\", line 17\n" DISAGREE "9 @P0 BRA `(.L_x_0)\n10 EXIT\n",
-                 "loop 1 of k, from k.cu:17", "one that was inlined");
+                 "loop 1 of k, repeated at k.cu:17", "one that was inlined");
 }
 
 static void refused(bool built, const Error *error, Status status, const char *text) {
