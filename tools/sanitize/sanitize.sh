@@ -9,6 +9,8 @@
 # has few queries, for which the last stage cuts the keys into pieces; a tile that is full but for
 # one key, no LSE, another scale, a P that fp16 cannot hold, rows whose one score is -inf. Together
 # they have all eight variants and inputs of several kinds.
+#
+# A mistake shows in most of them. What a run says is printed if any of it is new.
 # Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used, 64 a bad
 # value.
 set -uo pipefail
@@ -31,10 +33,37 @@ problems=("B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3"
 begun='' waiting=''
 print() { if [ -n "$begun" ]; then echo "$1"; else waiting+=$1$'\n'; fi; }
 
+# reports: what the log says is wrong with which lines of a kernel, one line each: without addresses
+# and the like, which differ from run to run. A wrong result is like no other.
+reports() {
+    awk -v run="$runs" '
+        function end() { if (places != "") print kind places; kind = places = "" }
+        /^ptxsim: / || /^========= [A-Z]/ {
+            end(); kind = $0; gsub(/\(.*|0x[0-9a-f]+|[0-9]+/, "", kind)
+        }
+        { while (match($0, /[^ ]+\.cuh?:[0-9]+/)) {
+            places = places " " substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH) } }
+        / FAIL/ && !/see above/ { print "a wrong result in run " run }
+        END { end() }' "$log" | sort -u
+}
+
+# all_known REPORT...: whether there are any, and none is new; counts them.
+declare -A known=()
+all_known() {
+    local new='' report
+    for report in "$@"; do
+        [ -n "${known[$report]:-}" ] || new=yes
+        known[$report]=yes
+    done
+    [ $# -gt 0 ] && [ -z "$new" ]
+}
+
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails. A bad value ends all.
+runs=0 failed=0
 watch() {
-    local name=$1 code
+    local name=$1 code found
     shift
+    runs=$((runs + 1))
     [ -z "$begun" ] || printf '%-10s ' "$name"
     "$@" >"$log" 2>&1
     code=$?
@@ -48,8 +77,14 @@ watch() {
     if [ $code -eq 0 ]; then
         echo clean
     else
-        echo "found something (exit $code):"
-        cat "$log"
+        mapfile -t found < <(reports)
+        if all_known "${found[@]}"; then
+            echo "found the same again (exit $code)"
+        else
+            echo "found something (exit $code):"
+            cat "$log"
+        fi
+        failed=$((failed + 1))
         worst=1
     fi
 }
@@ -104,4 +139,5 @@ else
     echo "there is no GPU here that compute-sanitizer could watch." >&2
     exit 2
 fi
+[ $failed -eq 0 ] || echo "$failed of $runs runs found something; the words above have all of it"
 exit $worst

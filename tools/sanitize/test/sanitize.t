@@ -22,14 +22,14 @@ line="race=${SIM_RACE:-} async=${SIM_ASYNC:-} index=${SIM_INDEX:-} \
 sms=${SIM_MULTIPROCESSORS:-} $*"
 echo "$line" >>"$CALLS"
 [[ -n ${FINDS:-} && $line =~ $FINDS ]] || exit 0
-echo "a data race at line 7"
+eval "${WORDS:-echo a data race at line 7}"
 exit "${CODE:-1}"
 END
 cat >"$work/bin/compute-sanitizer" <<'END'
 #!/bin/bash
 echo "$*" >>"$CALLS"
 [[ -n ${FINDS:-} && "$*" =~ $FINDS ]] || exit 0
-echo "an invalid access at line 9"
+eval "${WORDS:-echo an invalid access at line 9}"
 exit 1
 END
 cat >"$work/nvidia-smi" <<'END'
@@ -87,6 +87,40 @@ for finds in 'async=late .*NKV=383 CAUSAL=0' 'async=early .*NKV=383 CAUSAL=0' 'a
     ok "and the rest is looked at as well" [ "$(wc -l <"$calls")" -eq "$runs" ]
 done
 
+# ---- a mistake that many runs find ---------------------------------------------------------------
+in_full() { grep -c 'found something (exit 1):$' "$log"; }
+again() { grep -c 'found the same again (exit 1)$' "$log"; }
+# shellcheck disable=SC2016 # for the program
+race='echo "ptxsim: a race (address 0x$RANDOM)
+  in block $RANDOM
+    at a/kernel.cu:7
+    at a/kernel.cu:9"'
+FINDS=. WORDS=$race sanitize DEVICE=sim build/01_one
+ok "a race that every run finds: exit 1" [ $code -eq 1 ]
+ok "in full once" [ "$(in_full)" -eq 1 ]
+ok "the others say that it is the same" [ "$(again)" -eq $((runs - 1)) ]
+ok "and the end how many" [ "$(tail -n 1 "$log")" = \
+    "$runs of $runs runs found something; the words above have all of it" ]
+ok "the first words are the program's" [ "$(grep -c 'kernel.cu:9$' "$log")" -eq 1 ]
+# new TIMES WHAT WORDS: those runs are shown in full in which it says so
+new() {
+    FINDS=. WORDS=$3 sanitize DEVICE=sim build/01_one
+    ok "$2 is shown in full" [ "$(in_full)" -eq "$1" ]
+    ok "and nothing else: $((runs - $1))" [ "$(again)" -eq $((runs - $1)) ]
+}
+new 2 "another line" "$race; case \$line in *N=400*) echo \"ptxsim: a race (5)
+    at a/kernel.cu:7
+    at a/kernel.cu:8\" ;; esac"
+new 2 "the same line of another kernel" "case \$line in *N=400*) echo 'ptxsim: x, 5
+    at b/kernel.cu:7' ;; *) echo 'ptxsim: x, 6
+    at a/kernel.cu:7' ;; esac"
+new 2 "another kind at the same line" "case \$line in *N=400*) echo 'ptxsim: x, 5
+    at a/kernel.cu:7' ;; *) echo 'ptxsim: y, 6
+    at a/kernel.cu:7' ;; esac"
+new 3 "a wrong result beside it, each time," "$race; echo '01 FAIL (see above)'
+    case \$line in *N=400*) echo '02  1e-3 FAIL' ;; esac"
+new "$runs" "what names no line" 'echo "ptxsim: it hangs"'
+
 # ---- on a GPU ------------------------------------------------------------------------------------
 mv "$work/nvidia-smi" "$work/bin"
 sanitize build/01_one
@@ -100,6 +134,14 @@ ok "clean" [ $code -eq 0 ]
 FINDS='racecheck.*1700' sanitize build/01_one
 ok "a finding there is one" [ $code -eq 1 ]
 ok "with its words, too" says "an invalid access at line 9"
+# shellcheck disable=SC2016 # for the program
+FINDS=racecheck WORDS='echo "========= COMPUTE-SANITIZER
+========= Error: Race reported between Read access at f(float *)+0x$RANDOM in a/kernel.cu:7
+=========     and Write access at f(float *)+0x10 in a/kernel.cu:9 [$RANDOM hazards]
+========= ERROR SUMMARY: $RANDOM errors"' sanitize build/01_one
+ok "the same race once in full" [ "$(in_full) $(again)" = "1 9" ]
+FINDS=racecheck WORDS='echo "========= COMPUTE-SANITIZER"' sanitize build/01_one
+ok "a run that says nothing is shown each time" [ "$(in_full) $(again)" = "10 0" ]
 sanitize DEVICE=sim build/01_one
 ok "DEVICE=sim leaves the GPU alone" called 0 'DEVICE=gpu'
 mkdir "$work/path"
