@@ -302,8 +302,12 @@ planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
 $(if $(and $(filter planted,$(MAKECMDGOALS)),$(filter stage%,$(MAKECMDGOALS))),$(error \
     BUGS names the bugs that are planted, so there can be no stage beside planted))
-$(foreach b,$(if $(filter planted,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(BUGS))),$(if \
-    $(wildcard tools/mutate/planted/$b.bug),,$(error \
+PLANTED := $(if $(filter planted,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(BUGS)))
+$(foreach b,$(PLANTED),$(if $(wildcard tools/mutate/planted/$b.bug),,$(error \
     there is no planted bug $b: tools/mutate/planted/ has them)))
-planted: $(PROGRAMS) $(LAB) $(C_TESTS)
-	@tools/mutate/planted.sh build/attention $(subst $(COMMA), ,$(BUGS))
+# Of the C tests those that are to catch these bugs, and what a test of their file is linked with.
+planted: $(PROGRAMS) $(LAB) $(if $(filter planted,$(MAKECMDGOALS)),$(sort $(shell sed -nE \
+    -e 's|^test +(build/.*)|\1|p' -e 's|^file .*|$(LIBRARIES)|p' \
+    -e 's|^check +large-scores.*|build/test/tools/ptxsim/test/test_large_scores|p' \
+    $(if $(PLANTED),$(PLANTED:%=tools/mutate/planted/%.bug),tools/mutate/planted/*.bug))))
+	@tools/mutate/planted.sh build/attention $(PLANTED)

@@ -11,6 +11,7 @@ build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simula
 	@rm -f $@; ar rcs $@ $^
 build/host/tools/libptxsim.a: $(PTXSIM)
 	@rm -f $@; ar rcs $@ $^
+LIBRARIES := $(FAKE) build/host/common/libharness.a build/host/tools/libptxsim.a
 build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.a
 	@mkdir -p $(@D)
 	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@

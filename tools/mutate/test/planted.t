@@ -28,6 +28,19 @@ for stage in stages/[0-9][0-9]_*; do
     result $? "${stage##*/} has one"
 done
 
+# needs BUG TESTS: what make builds for that bug alone, beside the programs
+needs() {
+    make -np planted "BUGS=$1" 2>/dev/null | sed -n 's/^planted: //p' |
+        grep -oE 'build/test/[^ ]*' >"$log"
+    [ "$(xargs <"$log")" = "$2" ]
+    result $? "$1 needs no C tests but ${2:-none}"
+}
+needs 04_no_WAR ''
+needs timer_no_flush build/test/common/device/test/test_timer
+needs 16_rise_of_128 build/test/tools/ptxsim/test/test_large_scores
+needs timer_no_flush,check_ulp_4x,04_no_WAR \
+    'build/test/common/device/test/test_timer build/test/common/truth/test/test_check'
+
 make -s planted BUGS=$sample >"$log" 2>&1
 result $? "a sample is caught: $sample"
 [ "$(grep -c '^ok' "$log")" -eq 6 ]
