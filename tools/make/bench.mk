@@ -5,7 +5,12 @@ chosen = $(if $(filter-out file undefined,$(origin $1)),$($1))
 BENCH_VARIANTS := $(foreach d,$(or $(call chosen,D),64 128),$(foreach c,\
     $(or $(call chosen,CAUSAL),0 1),d$d_$(DTYPE)_$(if $(filter 1,$c),causal,full)))
 
-# Without a GPU, or Nsight Compute, a command says so before it builds.
+# Without a GPU, or Nsight Compute, a command says so before it builds. Where there is no GPU make
+# does one thing at a time, so that nothing has begun by then.
+ifneq ($(if $(filter bench roofline validate profile,$(MAKECMDGOALS)),$(shell \
+    nvidia-smi -L >/dev/null 2>&1 || echo none)),)
+.NOTPARALLEL:
+endif
 gpu:
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(filter-out stage%,$(MAKECMDGOALS)) needs a GPU," \
 	    "and nvidia-smi finds none" >&2; exit 2; }

@@ -377,6 +377,11 @@ printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
 PATH=$PWD/bin:$PATH run stage01 validate
 ok "nor for what needs a GPU and has none" [ "$(grep -c asked "$log")" -eq 0 ]
 ok "which is all that is said" says "validate needs a GPU, and nvidia-smi finds none"
+for command in bench roofline validate; do
+    PATH=$PWD/bin:$PATH run -j4 stage01 $command D=64
+    ok "$command says so, and make nothing but that it failed" \
+        [ "$(grep -c '^make' "$log") $(wc -l <"$log")" = "1 2" ]
+done
 cp -p "$root/tools/toolchain/toolchain.sh" tools/toolchain/
 mv build/one.mk build/toolchain.mk && mv build/one_sim.mk build/simulator.mk
 rm -r stages/06_later bin build/attention-sim build/disassembler.mk work
