@@ -423,12 +423,24 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
+static uint32_t most_threads(const Kernel *kernel) {
+    const int bound = kernel->function->max_threads;
+    return bound ? (uint32_t)bound : MAX_BLOCK_THREADS;
+}
+
 static bool shape_allowed(const Kernel *kernel, dim3 grid, dim3 block) {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    const uint32_t limit =
-        kernel->function->max_threads ? (uint32_t)kernel->function->max_threads : MAX_BLOCK_THREADS;
+    const uint32_t limit = most_threads(kernel);
     return grid.x && grid.y && grid.z && threads && threads <= limit && block.z <= 64 &&
            grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
+}
+
+static void say_shape(const Kernel *kernel, dim3 grid, dim3 block) {
+    fprintf(stderr,
+            "ptxsim: kernel %s is not launched: %u x %u x %u blocks of %u x %u x %u threads; a "
+            "block may have 1 to %u threads, 64 in z, a grid 1 to %d x %d x %d blocks\n",
+            kernel->name, grid.x, grid.y, grid.z, block.x, block.y, block.z, most_threads(kernel),
+            INT32_MAX, UINT16_MAX, UINT16_MAX);
 }
 
 static bool shared_allowed(const Function *function, const Kernel *kernel, size_t dynamic) {
@@ -455,8 +467,10 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
     Kernel *kernel;
     cudaError_t error = find_kernel(host, &function, &kernel);
     if (error) return error;
-    if (!launch_failed() && !shape_allowed(kernel, grid, block))
+    if (!launch_failed() && !shape_allowed(kernel, grid, block)) {
+        say_shape(kernel, grid, block);
         return result(cudaErrorInvalidConfiguration);
+    }
     if (only_rehearsed(&error)) return result(error);
     if (!stream) default_busy = true;
     if (launch_failed()) return last_error; /* what follows it would only mislead */

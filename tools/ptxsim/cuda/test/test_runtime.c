@@ -372,6 +372,33 @@ static void says(int which, cudaError_t expected, const char *part) {
     free(said);
 }
 
+/* A launch of a shape that is not allowed says which is, of this kernel. */
+static void test_shape_said(void) {
+    static const struct {
+        int which;
+        dim3 grid, block;
+        const char *said;
+    } shapes[] = {
+        {WRITE,
+         {3, 1, 1},
+         {2048, 1, 1},
+         "ptxsim: kernel write is not launched: 3 x 1 x 1 blocks of 2048 x 1 x 1 threads; a block "
+         "may have 1 to 1024 threads, 64 in z, a grid 1 to 2147483647 x 65535 x 65535 blocks\n"},
+        {MOST,
+         {1, 70000, 2},
+         {1, 2, 3},
+         "ptxsim: kernel most is not launched: 1 x 70000 x 2 blocks of 1 x 2 x 3 threads; a block "
+         "may have 1 to 96 threads, 64 in z, a grid 1 to 2147483647 x 65535 x 65535 blocks\n"}};
+    for (int i = 0; i < 2; i++) {
+        const Capture capture = begin_capture(STDERR_FILENO);
+        const cudaError_t error = start(shapes[i].which, shapes[i].grid, shapes[i].block, 16, NULL);
+        char *said = end_capture(&capture);
+        is_error(error, cudaErrorInvalidConfiguration, names[shapes[i].which]);
+        is_text(said, shapes[i].said, "what it says");
+        free(said);
+    }
+}
+
 static void test_failures(void) {
     const Capture capture = begin_capture(STDERR_FILENO);
     const cudaError_t first = start(BAD, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL);
@@ -431,6 +458,7 @@ int main(void) {
     test_launches();
     test_rehearsed();
     test_extended();
+    test_shape_said();
     test_failures();
     test_outcome();
     test_stubs();
