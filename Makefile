@@ -285,7 +285,6 @@ mutate: export CC := $(CC)
 mutate: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(if $(and $(CODE),$(filter stage%,$(MAKECMDGOALS))),$(error \
     CODE names the files whose mistakes are planted, so there can be no stage beside it))
-COMMA := ,
 $(foreach c,$(if $(filter mutate,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(CODE))),$(if \
     $(and $(filter common common/% tools tools/%,$c),$(wildcard $c)),,$(error CODE must be files \
     or folders of C in common, tools/ptxsim or tools/sass; not '$c')))

@@ -8,6 +8,7 @@ define NEWLINE
 
 endef
 SPACE := $(NEWLINE:%=) $(NEWLINE:%=)
+COMMA := ,
 OPEN := (
 CLOSE := )
 UNSAFE := ' " ` \ ; & | < > { } ! \# $$ $(OPEN) $(CLOSE)

@@ -12,7 +12,8 @@ endif
 # CAUSAL and DTYPE leave.
 can_run = $(filter $(ARCH) $(if $(filter sm_90,$(ARCH)),sm_90a),$(call arch_of,$1))
 CAN_RUN = $(foreach s,$(SELECTED),$(if $(call can_run,$s),$s))
-CANNOT_RUN = $(strip $(foreach s,$(filter-out $(CAN_RUN),$(SELECTED)),$s of $(call arch_of,$s)))
+CANNOT_RUN = $(subst /, ,$(subst $(SPACE),$(COMMA) ,$(foreach s,$(filter-out $(CAN_RUN),\
+    $(SELECTED)),$s/of/$(call arch_of,$s))))
 LIMITED = $(foreach v,$(if $(STAGE_GOALS),$(VARIANT),$(BENCH_VARIANTS)),$(patsubst %,%/$v.so,\
     $(filter $(addprefix %/,$(CAN_RUN)),$(SELECTED_DIRS))))
 LIMITS_FORWARD = $(strip GPU=$(MACHINE) RESULTS=notes/results \

@@ -27,6 +27,8 @@ refused "limits does not take ARCH" stage01 limits ARCH=sm_80
 refused "limits does not take NKV" stage01 limits NKV=1000
 refused "t4 is sm_75 and cannot run 06_cp_async of sm_80" stage06 limits GPU=t4
 refused "rtx4090 is sm_89 and cannot run 12_wgmma of sm_90a" stage12 limits GPU=rtx4090
+refused "t4 is sm_75 and cannot run 06_cp_async of sm_80, 12_wgmma of sm_90a.  Stop." \
+    stage06 stage12 limits GPU=t4
 make -n limits GPU=t4 2>/dev/null | grep 'build/sass errors' >"$log"
 ok "the ladder of a T4 ends with stage 05" grep -qE '/05_[a-z_]*/d128_fp16_causal.so \|\|' "$log"
 
