@@ -30,7 +30,7 @@ export KEY
 check_all() { xargs -r -P "$JOBS" -L 1 "$here/check.sh" "$program"; }
 
 lists=build/mutants/lists verdicts=build/mutants/verdicts
-echo "mutate: $# stages as they are, then mutants of each, $JOBS at a time" >&2
+echo "mutate: the stages as they are ($#), then mutants of each, $JOBS at a time" >&2
 rm -rf $lists && mkdir -p $lists
 printf '%s 0 host\n' "$@" | check_all >$verdicts
 for folder in "$@"; do

@@ -134,6 +134,8 @@ run() { make VARIANTS=d64_fp16_causal mutate "$@" >"$log" 2>&1; code=$?; }
 echo 'None yet.' >tools/mutate/equivalent.md
 run JOBS=2
 ok "a survivor that nobody explains makes it fail" [ $code -eq 2 ]
+ok "it says how many stages it begins with" \
+    grep -qE '^mutate: the stages as they are \([0-9]+\), then mutants of each, 2 at a time$' "$log"
 while IFS='|' read -r stage before after verdict; do
     number=$(build/mutate "stages/$stage/kernel.cu" SEED=1 | awk -F'\t' -v before="$before" \
         -v after="$after" 'index($4, before) && index($5, after) { print $1; exit }')
