@@ -151,7 +151,7 @@ static bool goes_on(const Op *op) {
     case CLASS_OTHER:
         return false;
     default:
-        return op->guard < 0 && op->run != run_warp_barrier;
+        return op->guard < 0;
     }
 }
 

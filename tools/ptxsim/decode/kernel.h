@@ -107,13 +107,12 @@ typedef struct Kernel {
 /* The source line that an operation belongs to, as "file:line", to text[0..size). */
 void op_place(const Kernel *kernel, const Op *op, char *text, size_t size);
 
-/* Handlers that more than one file names: machine/simt.c, ops_control.c, ops_warp.c and ops_float.c
- * have them. */
+/* Handlers that more than one file names: machine/simt.c, ops_control.c and ops_float.c have
+ * them. */
 void run_nothing(Warp *warp, const Op *op);
 void run_branch(Warp *warp, const Op *op);
 void run_indexed_branch(Warp *warp, const Op *op);
 void run_exit(Warp *warp, const Op *op);
-void run_warp_barrier(Warp *warp, const Op *op);
 void run_fused(Warp *warp, const Op *op);
 
 #endif

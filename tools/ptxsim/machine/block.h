@@ -41,8 +41,8 @@ struct Warp {
     uint8_t *registers;
     uint32_t mask; /* lanes that execute the current operation */
     uint32_t active, live;
-    uint32_t waiting; /* lanes at a bar.warp.sync, while others of the warp go on */
-    uint32_t met;     /* those of them for whom the others have come */
+    uint32_t waiting; /* lanes that let others of the warp go first: simt.h */
+    uint32_t met;     /* those of them at a bar.warp.sync to which the others have come */
     uint32_t carry;   /* the condition-code register of add.cc and its like, a bit a lane */
     int pc, depth;
     WarpState state;

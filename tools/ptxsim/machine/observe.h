@@ -11,6 +11,9 @@ struct WgmmaTile; /* ops/mma.h */
 /* The warp begins an operation, with the lanes of warp->mask. */
 void observe_step(Record *record, const Warp *warp, const Op *op);
 
+/* The warp will do the current step later: it is as if it had not begun. */
+void observe_taken_back(Record *record, const Warp *warp);
+
 /* The time of the warp's current step: an instruction takes 1, and a warp that waits goes on no
  * earlier than what it waited for has happened. */
 uint64_t observe_clock(const Record *record, const Warp *warp);

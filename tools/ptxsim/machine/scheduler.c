@@ -196,7 +196,8 @@ static void run_turn(Warp *warp) {
         if (ops[warp->pc].joins) simt_reconverge(warp);
         const Op *op = &ops[warp->pc];
         const bool watched = warp->block->record || warp->wgmma->count;
-        if (op->straight && op->straight <= left && !watched) {
+        const bool apart = warp->active != warp->live; /* may let others go first */
+        if (op->straight && op->straight <= left && !watched && !apart) {
             left -= op->straight;
             execute_straight(warp, op);
         } else {

@@ -84,7 +84,9 @@ void run_exit(Warp *warp, const Op *op) {
     load_top(warp);
 }
 
-bool simt_yield(Warp *warp) {
+/* The lanes on another way from the same branch become the top frame; false if there are none that
+ * do not wait already. */
+static bool yield(Warp *warp) {
     Frame *top = &warp->stack[warp->depth], here = *top;
     if (warp->mask != warp->active) return false;
     for (Frame *other = top - 1; other >= warp->stack; other--) {
@@ -97,6 +99,24 @@ bool simt_yield(Warp *warp) {
         return true;
     }
     return false;
+}
+
+/* The current operation is to come again: as if it had not begun. */
+static void take_back(Warp *warp) {
+    InstructionCount *count = counter(warp, warp->op);
+    count->executions--;
+    count->lanes -= (uint32_t)__builtin_popcount(warp->mask);
+    warp->executed--;
+    if (warp->block->record) observe_taken_back(warp->block->record, warp);
+}
+
+bool simt_lets_others_go(Warp *warp, uint32_t missing) {
+    warp->waiting &= ~warp->mask;
+    warp->met &= ~warp->mask;
+    if (!(missing & ~warp->waiting) || !yield(warp)) return false;
+    warp->waiting |= warp->mask;
+    take_back(warp);
+    return true;
 }
 
 static bool ends_at(const Warp *warp, int pc) {

@@ -13,8 +13,10 @@ void simt_reconverge(Warp *warp);
  * they have ended, as after `if (row >= rows) return;`. */
 uint32_t simt_elsewhere(const Warp *warp);
 
-/* Lanes on another way from the same branch go on first, if there are some that do not wait
- * already; those that execute come to the current operation again. False: there are none. */
-bool simt_yield(Warp *warp);
+/* The current operation waits for lanes that are not here. Those on another way from the same
+ * branch go first: they may come to it, or to the end, where nobody waits for them. Then those that
+ * execute come to the operation again, which has not been counted yet. False: there are none that
+ * do not wait in this way themselves. */
+bool simt_lets_others_go(Warp *warp, uint32_t missing);
 
 #endif

@@ -5,11 +5,11 @@
 #include "machine/observe.h"
 #include "machine/simt.h"
 
-/* The operands' values must make sense. */
-static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count) {
+/* The operands' values must make sense, and no lane be elsewhere. */
+static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count,
+                      uint32_t elsewhere) {
     const NamedBarrier *barrier = id < NAMED_BARRIERS ? &warp->block->barrier[id] : NULL;
     if (!barrier) fault(warp, -1, "barrier %u does not exist: there are %d", id, NAMED_BARRIERS);
-    const uint32_t elsewhere = warp->mask == warp->live ? 0 : simt_elsewhere(warp);
     if (elsewhere)
         fault(warp, (int)first_lane(warp->mask),
               "barrier in divergent code: lanes 0x%08x are here, lanes 0x%08x elsewhere",
@@ -30,12 +30,14 @@ static void check_use(Warp *warp, uint32_t id, uint32_t threads, bool has_count)
 
 /* operands: d of bar.red or -1, barrier, threads or -1, predicate of bar.red or -1 */
 static void run_barrier(Warp *warp, const Op *op) {
+    const uint32_t elsewhere = warp->mask == warp->live ? 0 : simt_elsewhere(warp);
+    if (simt_lets_others_go(warp, elsewhere)) return;
     const bool has_count = op->r[2] >= 0;
     const uint32_t id = uniform_u32(warp, op, 1);
     const uint32_t threads = has_count ? uniform_u32(warp, op, 2) : 0;
     if (!is_uniform_u32(warp, op, 1) || (has_count && !is_uniform_u32(warp, op, 2)))
         fault(warp, -1, "the lanes of a warp come to barriers of different numbers or threads");
-    check_use(warp, id, threads, has_count);
+    check_use(warp, id, threads, has_count, elsewhere);
     NamedBarrier *barrier = &warp->block->barrier[id];
     if (warp->block->race && !race_barrier_knows(warp->block->race, id, (unsigned)warp->index))
         fault(

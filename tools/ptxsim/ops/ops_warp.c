@@ -35,12 +35,27 @@ static void run_by_groups(Warp *warp, const Op *op, int i, Handler run) {
     warp->mask = all;
 }
 
+/* Lanes that a member mask of those here names and that are neither here nor at the end. */
+static uint32_t missing_members(const Warp *warp, const Op *op, int i) {
+    const u32 *members = REG(u32, i);
+    uint32_t named = 0;
+    EACH_ACTIVE(named |= members[l]);
+    return named & simt_elsewhere(warp);
+}
+
 /* Operand i is the member mask. Most often it names all lanes that are here. */
-static inline void run_collective(Warp *warp, const Op *op, int i, Handler run) {
+static inline void run_members(Warp *warp, const Op *op, int i, Handler run) {
     if (warp->mask & ~uniform_u32(warp, op, i))
         run_by_groups(warp, op, i, run);
     else
         run(warp, op);
+}
+
+/* The same, once lanes that it names and that are about to come or to end have done so. */
+static inline void run_collective(Warp *warp, const Op *op, int i, Handler run) {
+    const bool all = warp->mask == warp->live && !warp->waiting;
+    if (!all && simt_lets_others_go(warp, missing_members(warp, op, i))) return;
+    run_members(warp, op, i, run);
 }
 
 /* ---- shfl ------------------------------------------------------------------------------------ */
@@ -304,32 +319,14 @@ static void warp_barrier(Warp *warp, const Op *op) {
         race_warp_sync(warp->block->race, (unsigned)warp->index, uniform_u32(warp, op, 0));
 }
 
-/* Lanes that have waited come to the barrier again; true if it is behind them. */
-static bool comes_again(Warp *warp, const Op *op) {
-    InstructionCount *count = counter(warp, op);
-    const uint32_t here = warp->mask;
-    if (!(here & warp->waiting)) return false;
-    const bool met = here & warp->met;
-    warp->waiting &= ~here;
-    warp->met &= ~here;
-    count->executions--;
-    count->lanes -= (uint32_t)__builtin_popcount(here);
-    warp->executed--;
-    return met;
-}
-
 /* Lanes that it names may be on another way of the warp. That goes on first, as far as its own
  * barrier. If it has none, nobody insists on it. */
-void run_warp_barrier(Warp *warp, const Op *op) {
+static void run_warp_barrier(Warp *warp, const Op *op) {
     const uint32_t members = uniform_u32(warp, op, 0), missing = members & warp->live & ~warp->mask;
-    const bool again = warp->mask & warp->waiting;
-    if (comes_again(warp, op)) return;
-    if (!again && missing & ~warp->waiting && simt_yield(warp)) {
-        warp->waiting |= warp->mask;
-        return;
-    }
+    const bool met = warp->mask & warp->met;
+    if (simt_lets_others_go(warp, met ? 0 : missing) || met) return;
     if (!(missing & ~warp->waiting)) warp->met |= missing;
-    run_collective(warp, op, 0, warp_barrier);
+    run_members(warp, op, 0, warp_barrier);
 }
 
 bool decode_warp(Decoder *d) {

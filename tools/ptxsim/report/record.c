@@ -109,6 +109,13 @@ void observe_step(Record *record, const Warp *warp, const Op *op) {
     mine->time++;
 }
 
+void observe_taken_back(Record *record, const Warp *warp) {
+    WarpRecord *mine = &record->warp[warp->index];
+    if (--mine->run.at[mine->run.count - 1].steps == 0) mine->run.count--;
+    mine->steps--;
+    mine->time--;
+}
+
 uint64_t observe_clock(const Record *record, const Warp *warp) {
     return record->warp[warp->index].time;
 }

@@ -210,6 +210,48 @@ static void test_warp_barriers(void) {
     is_int((long long)run(alone_text).executions, 2 * 14, "is executed once");
 }
 
+/* Threads from 40 on write something and return while the others have barriers, shuffles and votes
+ * with all lanes' masks before them, whichever way the simulator takes first. */
+static uint32_t worked(uint32_t tid, uint32_t value) {
+    return tid >= 40 ? value + 7 : 7 * (tid ^ 1) + 3 + (tid < 32 ? 32 : 8);
+}
+
+#define WORK "add.u32 r1, r1, 7;\nst.global.u32 [rd1], r1;\nret;\n"
+#define TOGETHER(barrier)                                                              \
+    barrier "shfl.sync.bfly.b32 r1, r1, 1, 31, -1;\nmov.pred q, 1;\n"                  \
+            "vote.sync.ballot.b32 r2, q, -1;\npopc.b32 r2, r2;\nadd.u32 r1, r1, r2;\n" \
+            "st.global.u32 [rd1], r1;\nret;\n"
+static const char worked_text[] =
+    HEAD "setp.ge.u32 p, r0, 40;\n@p bra END;\n" TOGETHER("bar.sync 0;\n") "END: " WORK "}\n";
+static const char others_first_text[] =
+    HEAD "setp.lt.u32 p, r0, 40;\n@p bra GO;\n" WORK "GO: " TOGETHER("bar.sync 0;\n") "}\n";
+static const char shuffle_first_text[] =
+    HEAD "setp.lt.u32 p, r0, 40;\n@p bra GO;\n" WORK "GO: " TOGETHER("") "}\n";
+
+/* One more lane of each warp works and returns in each of eight rounds; the rest meet. */
+static uint32_t one_by_one(uint32_t tid, uint32_t value) {
+    return value + (tid % 32 < 24 ? 8 : 32 - tid % 32);
+}
+
+#define ONE_BY_ONE(meet)                                                     \
+    HEAD "and.b32 r2, r0, 31;\nmov.u32 r3, 31;\n"                            \
+         "ROUND: add.u32 r1, r1, 1;\nsetp.lt.u32 p, r2, r3;\n@p bra MORE;\n" \
+         "st.global.u32 [rd1], r1;\nret;\nMORE: " meet                       \
+         "sub.u32 r3, r3, 1;\nsetp.ge.u32 q, r3, 24;\n@q bra ROUND;\n"       \
+         "st.global.u32 [rd1], r1;\nret;\n}\n"
+static const char barrier_rounds_text[] = ONE_BY_ONE("bar.sync 0;\n");
+static const char shuffle_rounds_text[] = ONE_BY_ONE("shfl.sync.bfly.b32 r4, r1, 1, 31, -1;\n");
+
+static void test_ends(void) {
+    check("lanes that work and then return, behind a barrier", worked_text, worked);
+    check("before it", others_first_text, worked);
+    is_int((long long)run(others_first_text).executions, 2 * 14 + 3,
+           "which is executed once by each warp");
+    check("before a shuffle", shuffle_first_text, worked);
+    check("lanes that return one after another", barrier_rounds_text, one_by_one);
+    check("between shuffles", shuffle_rounds_text, one_by_one);
+}
+
 static void test_branches(void) {
     static char ladder_text[8000];
     write_ladder(ladder_text, sizeof ladder_text);
@@ -343,6 +385,7 @@ static void test_refusals(void) {
 int main(void) {
     test_meeting();
     test_branches();
+    test_ends();
     test_warp_barriers();
     test_calls();
     test_memory();

@@ -76,6 +76,13 @@ static void test_steps(void) {
     observe_divergence(record, &warps[1]);
     ok(mine->divergent.count == 1 && mine->divergent.at[0] == 4, "a branch is of the last step");
     ok(!record->warp[0].steps && !record->warp[2].steps, "other warps have none");
+    observe_taken_back(record, &warps[1]);
+    ok(mine->run.count == 3 && mine->steps == 4 && record_now(record, 1) == 3,
+       "a step that is taken back has not been");
+    step(record, 1, 9, CLASS_OTHER);
+    observe_taken_back(record, &warps[1]);
+    ok(mine->run.count == 3 && mine->run.at[2].steps == 1 && mine->steps == 4,
+       "nor has a neighbour");
     record_free(record);
 }
 
