@@ -28,6 +28,7 @@ enum {
 /* ---- Errors: the last one is kept, as the runtime does --------------------------------------- */
 
 static _Thread_local cudaError_t last_error;
+static cudaError_t lost; /* the error of a kernel that went wrong, until the device is reset */
 
 static cudaError_t result(cudaError_t error) {
     if (error != cudaSuccess) last_error = error;
@@ -42,13 +43,20 @@ cudaError_t cudaGetLastError(void) {
 
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 
-static bool launch_failed(void) {
-    return last_error == cudaErrorLaunchFailure || last_error == cudaErrorLaunchTimeout;
-}
+/* On a GPU a kernel that goes wrong takes its context with it: from then on, whatever touches the
+ * device returns that error, also when it has been taken once. */
+#define USES_DEVICE                    \
+    do {                               \
+        if (lost) return result(lost); \
+    } while (0)
 
-/* What those learn who wait for a launch: that it went wrong, if nobody has taken that error. */
+/* The last launch was stopped, and nobody has taken that error. It is of the simulator alone, and
+ * the device can still be used. */
+static bool launch_stopped(void) { return last_error == cudaErrorLaunchTimeout; }
+
+/* What those learn who wait for a launch that was stopped or never begun. */
 static cudaError_t launch_outcome(void) {
-    return launch_failed() || last_error == cudaErrorInvalidPtx ? last_error : cudaSuccess;
+    return launch_stopped() || last_error == cudaErrorInvalidPtx ? last_error : cudaSuccess;
 }
 
 static const struct {
@@ -174,14 +182,17 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
     return cudaSuccess;
 }
 
+/* What is allocated stays, and has to be freed. */
 cudaError_t cudaDeviceReset(void) {
     WATCHED;
+    lost = cudaSuccess;
     return cudaSuccess;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
+    USES_DEVICE;
     *free_bytes = memory_free_bytes();
     *total = memory_total_bytes();
     return cudaSuccess;
@@ -189,13 +200,17 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes) {
     WATCHED;
+    USES_DEVICE;
     *pointer = bytes ? memory_allocate(bytes) : NULL;
     return result(*pointer || !bytes ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
+/* Frees also what is on a device that is lost: nothing else would. */
 cudaError_t cudaFree(void *pointer) {
     WATCHED;
-    return result(!pointer || memory_release(pointer) ? cudaSuccess : cudaErrorInvalidValue);
+    const bool freed = !pointer || memory_release(pointer);
+    USES_DEVICE;
+    return result(freed ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
@@ -212,6 +227,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
     WATCHED;
+    USES_DEVICE;
     *pointer = malloc(bytes);
     return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -219,6 +235,7 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
 cudaError_t cudaFreeHost(void *pointer) {
     WATCHED;
     free(pointer);
+    USES_DEVICE;
     return cudaSuccess;
 }
 
@@ -237,6 +254,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     WATCHED;
+    USES_DEVICE;
     return launch_outcome() ? launch_outcome() : copy(to, from, bytes, kind);
 }
 
@@ -244,12 +262,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
                             cudaStream_t stream) {
     cudaError_t outcome;
     (void)stream;
+    USES_DEVICE;
     return only_rehearsed(&outcome) ? result(outcome) : copy(to, from, bytes, kind);
 }
 
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
     cudaError_t outcome;
     (void)stream;
+    USES_DEVICE;
     if (only_rehearsed(&outcome)) return result(outcome);
     if (!on_device(pointer, bytes)) return result(cudaErrorInvalidValue);
     memset(pointer, value, bytes);
@@ -263,12 +283,14 @@ cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
     size_t bytes;
+    USES_DEVICE;
     return result(registry_variable(symbol, pointer, &bytes) ? cudaSuccess
                                                              : cudaErrorInvalidSymbol);
 }
 
 cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
     void *pointer;
+    USES_DEVICE;
     return result(registry_variable(symbol, &pointer, bytes) ? cudaSuccess
                                                              : cudaErrorInvalidSymbol);
 }
@@ -293,6 +315,7 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     WATCHED;
+    USES_DEVICE;
     (void)flags;
     *stream = malloc(1); /* only its address matters */
     return result(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
@@ -303,6 +326,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWith
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     WATCHED;
     free(stream);
+    USES_DEVICE;
     return cudaSuccess;
 }
 
@@ -312,12 +336,14 @@ static bool default_busy;
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     WATCHED;
+    USES_DEVICE;
     if (!stream) default_busy = false;
     return launch_outcome();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     WATCHED;
+    USES_DEVICE;
     const bool busy = !stream && default_busy;
     if (!stream) default_busy = false;
     return busy ? cudaErrorNotReady : cudaSuccess;
@@ -325,6 +351,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
     WATCHED;
+    USES_DEVICE;
     *event = malloc(1); /* only its address matters */
     return result(*event ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -332,29 +359,34 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     WATCHED;
     free(event);
+    USES_DEVICE;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     (void)event, (void)stream;
+    USES_DEVICE;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     WATCHED;
     (void)event;
+    USES_DEVICE;
     return launch_outcome();
 }
 
 /* No time passes on the simulated device: a GPU's times cannot be told from the host's. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop) {
     (void)start, (void)stop;
+    USES_DEVICE;
     *milliseconds = 0;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
     WATCHED;
+    USES_DEVICE;
     default_busy = false;
     return launch_outcome();
 }
@@ -362,6 +394,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 static cudaError_t find_kernel(const void *host, Function **function, Kernel **kernel) {
+    USES_DEVICE;
     *function = registry_function(host);
     if (!*function) return result(cudaErrorInvalidDeviceFunction);
     *kernel = registry_kernel(*function);
@@ -467,13 +500,13 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
     Kernel *kernel;
     cudaError_t error = find_kernel(host, &function, &kernel);
     if (error) return error;
-    if (!launch_failed() && !shape_allowed(kernel, grid, block)) {
+    if (!launch_stopped() && !shape_allowed(kernel, grid, block)) {
         say_shape(kernel, grid, block);
         return result(cudaErrorInvalidConfiguration);
     }
     if (only_rehearsed(&error)) return result(error);
     if (!stream) default_busy = true;
-    if (launch_failed()) return last_error; /* what follows it would only mislead */
+    if (launch_stopped()) return last_error; /* what follows it would only mislead */
     if (!shared_allowed(function, kernel, dynamic)) return result(cudaErrorInvalidValue);
     const LaunchShape shape = {
         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)dynamic, early};
@@ -483,7 +516,9 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
         [LAUNCH_TOO_LONG] = cudaErrorLaunchTimeout,
         [LAUNCH_NO_MEMORY] = cudaErrorMemoryAllocation,
     };
-    return result(outcomes[launch_run(kernel, &shape, arguments)]);
+    error = outcomes[launch_run(kernel, &shape, arguments)];
+    if (error == cudaErrorLaunchFailure) lost = error;
+    return result(error);
 }
 
 cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,

@@ -107,6 +107,7 @@ static void use_all(void) {
     start(&bad, 3);
     unsetenv("SIM_RECORD");
     cudaGetLastError();
+    cudaDeviceReset();
     cudaGetSymbolAddress(&address, &number);
     Counters counters;
     counters_read(&counters);

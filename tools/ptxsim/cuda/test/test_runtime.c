@@ -288,30 +288,85 @@ static void test_launches(void) {
     is_error(start(MOST, one, one, 232448 - 1007, NULL), cudaErrorInvalidValue, "and a byte");
 }
 
-/* As from a GPU, who does not ask for the last error learns of it where the launch is waited for.
- */
+/* A kernel that could not be begun: who does not ask for the last error learns of it where the
+ * launch is waited for. */
 static void test_outcome(void) {
-    static const struct {
-        int kernel;
-        cudaError_t error;
-    } launches[] = {{BAD, cudaErrorLaunchFailure}, {VAGUE, cudaErrorInvalidPtx}};
+    const cudaError_t expected = cudaErrorInvalidPtx;
     cudaEvent_t event;
     uint32_t host;
     cudaEventCreate(&event);
-    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
-        const Capture capture = begin_capture(STDERR_FILENO);
-        start(launches[i].kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL);
-        free(end_capture(&capture));
-        is_int(cudaDeviceSynchronize(), launches[i].error, "waiting for the device");
-        is_int(cudaStreamSynchronize(NULL), launches[i].error, "for a stream");
-        is_int(cudaEventSynchronize(event), launches[i].error, "for an event");
-        is_int(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), launches[i].error,
-               "or for what the kernel wrote");
-        is_int(cudaGetLastError(), launches[i].error, "until somebody takes the error");
-        is_int(cudaDeviceSynchronize(), cudaSuccess, "then all is well");
-        is_int(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess, "again");
-    }
+    const Capture capture = begin_capture(STDERR_FILENO);
+    start(VAGUE, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL);
+    free(end_capture(&capture));
+    is_int(cudaDeviceSynchronize(), expected, "waiting for the device");
+    is_int(cudaStreamSynchronize(NULL), expected, "for a stream");
+    is_int(cudaEventSynchronize(event), expected, "for an event");
+    is_int(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), expected,
+           "or for what the kernel wrote");
+    is_int(cudaGetLastError(), expected, "until somebody takes the error");
+    is_int(cudaDeviceSynchronize(), cudaSuccess, "then all is well");
+    is_int(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess, "again");
     cudaEventDestroy(event);
+}
+
+/* After a kernel that went wrong whatever touches the device returns its error, until a reset. */
+static void test_lost(void) {
+    const cudaError_t error = cudaErrorLaunchFailure;
+    const dim3 one = {1, 1, 1};
+    struct cudaFuncAttributes of;
+    struct cudaDeviceProp properties;
+    cudaStream_t stream, other = NULL;
+    cudaEvent_t event, no_event = NULL;
+    size_t before, after, total = 7;
+    void *memory, *pinned, *nothing = NULL;
+    float ms = 7;
+    uint32_t word = 7;
+    cudaStreamCreate(&stream);
+    cudaEventCreate(&event);
+    cudaMallocHost(&pinned, 8);
+    cudaMemGetInfo(&before, &total);
+    cudaMalloc(&memory, 64);
+    const Capture capture = begin_capture(STDERR_FILENO);
+    const cudaError_t first = start(BAD, one, one, 0, NULL);
+    free(end_capture(&capture));
+    is_error(first, error, "a kernel that goes wrong");
+    is_error(start(WRITE, one, one, 0, NULL), error, "the next one");
+    is_error(start(WRITE, (dim3){1, 0, 1}, one, 0, NULL), error, "one that would be refused");
+    is_int(out[0], 0, "does nothing");
+    is_error(cudaDeviceSynchronize(), error, "waiting for the device");
+    is_error(cudaStreamSynchronize(stream), error, "for a stream");
+    is_error(cudaEventSynchronize(event), error, "for an event");
+    is_error(cudaStreamQuery(stream), error, "asking a stream");
+    is_error(cudaEventRecord(event, stream), error, "recording an event");
+    is_error(cudaEventElapsedTime(&ms, event, event), error, "asking events for a time");
+    is_error(cudaMemcpy(&word, memory, 4, cudaMemcpyDeviceToHost), error, "a copy");
+    is_error(cudaMemcpyAsync(&word, memory, 4, cudaMemcpyDeviceToHost, stream), error, "later");
+    is_error(cudaMemset(memory, 0, 4), error, "a set");
+    is_error(cudaMemsetAsync(memory, 0, 4, stream), error, "later");
+    is_error(cudaMemcpyFromSymbol(&word, &table, 4, 0, cudaMemcpyDeviceToHost), error, "of table");
+    is_error(cudaMemcpyToSymbol(&table, &word, 4, 0, cudaMemcpyHostToDevice), error, "to it");
+    is_error(cudaGetSymbolAddress(&nothing, &table), error, "its address");
+    is_error(cudaGetSymbolSize(&total, &table), error, "its size");
+    is_error(cudaMemGetInfo(&total, &total), error, "free memory");
+    is_error(cudaMalloc(&nothing, 64), error, "an allocation");
+    is_error(cudaMallocAsync(&nothing, 64, stream), error, "later");
+    is_error(cudaMallocHost(&nothing, 8), error, "of the host");
+    is_error(cudaStreamCreate(&other), error, "a new stream");
+    is_error(cudaEventCreate(&no_event), error, "a new event");
+    is_error(cudaFuncGetAttributes(&of, &hosts[WRITE]), error, "attributes of a kernel");
+    ok(word == 7 && ms == 7 && !nothing && !other && !no_event && *(uint32_t *)memory == UINT32_MAX,
+       "and nothing is written");
+    is_error(cudaFree(memory), error, "giving back memory");
+    is_error(cudaFreeHost(pinned), error, "of the host");
+    is_error(cudaStreamDestroy(stream), error, "a stream");
+    is_error(cudaEventDestroy(event), error, "an event");
+    ok(cudaSetDevice(0) == cudaSuccess && cudaGetDeviceProperties(&properties, 0) == cudaSuccess,
+       "the device itself is still known");
+    is_error(cudaDeviceReset(), cudaSuccess, "a reset");
+    is_error(start(WRITE, (dim3){2, 1, 1}, one, 0, NULL), cudaSuccess, "a launch after it");
+    is_int(out[0], 2, "does its work");
+    cudaMemGetInfo(&after, &total);
+    ok(after == before, "all that was given back is free");
 }
 
 /* Launches that are only rehearsed do nothing, not even make the stream busy. */
@@ -356,6 +411,7 @@ static void test_extended(void) {
     const cudaError_t early = cudaLaunchKernelExC(&config, &hosts[WRITE], arguments);
     char *said = end_capture(&capture);
     is_error(early, cudaErrorLaunchFailure, "early");
+    cudaDeviceReset();
     ok(strstr(said, "global store before griddepcontrol.wait") != NULL, "it may not write yet");
     free(said);
     attributes[1].val.programmaticStreamSerializationAllowed = 0;
@@ -400,21 +456,11 @@ static void test_shape_said(void) {
 }
 
 static void test_failures(void) {
-    const Capture capture = begin_capture(STDERR_FILENO);
-    const cudaError_t first = start(BAD, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL);
-    free(end_capture(&capture));
-    is_int(first, cudaErrorLaunchFailure, "a kernel that goes wrong");
-    out[0] = 1;
-    void *arguments[] = {&out};
-    is_int(cudaLaunchKernel(&hosts[WRITE], (dim3){2, 1, 1}, (dim3){1, 1, 1}, arguments, 0, NULL),
-           cudaErrorLaunchFailure, "ends the next one as well");
-    is_int(out[0], 1, "which does nothing");
-    is_int(cudaGetLastError(), cudaErrorLaunchFailure, "until that is known");
-    is_error(start_write((dim3){2, 1, 1}, (dim3){1, 1, 1}), cudaSuccess, "and then not");
     says(WRITE, cudaSuccess, "");
     setenv("SIM_BUDGET", "3", 1);
     says(WRITE, cudaErrorLaunchFailure, "SIM_BUDGET");
     unsetenv("SIM_BUDGET");
+    cudaDeviceReset();
     says(VAGUE, cudaErrorInvalidPtx, "frobnicate.u32");
     says(VAGUE, cudaErrorInvalidPtx, "");
     says(MISSING, cudaErrorInvalidPtx, "ptxsim: the PTX has no kernel missing\n");
@@ -461,6 +507,7 @@ int main(void) {
     test_shape_said();
     test_failures();
     test_outcome();
+    test_lost();
     test_stubs();
     __cudaUnregisterFatBinary(handle);
     cudaFree(out);

@@ -186,6 +186,7 @@ static void test_source(void) {
         printf("# %s\n", said);
     ok(strstr(recorded, "\"source\":[\"one\",\"\",\"  two\"]") != NULL, "the source ends");
     is_int(cudaGetLastError(), cudaErrorLaunchFailure, "the error is kept");
+    cudaDeviceReset();
     free(said);
     free(recorded);
     __cudaUnregisterFatBinary(program);
@@ -217,6 +218,7 @@ static void record(const char *settings, cudaError_t expected, int fault, FILE *
     char *text = end_capture(&capture);
     is_int(error, expected, settings);
     is_int(cudaGetLastError(), expected, "the error is kept");
+    cudaDeviceReset();
     hide_addresses(text);
     fputs(text, said);
     free(text);
