@@ -142,7 +142,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
     (void)block_size, (void)grid_size, (void)warp_size;
     *function = (Function){.host = host, .program = (Program *)handle, .next = registry.functions};
     function->name = copy_name(name);
-    function->dynamic_limit = DEFAULT_DYNAMIC_SHARED;
+    function->dynamic_limit = NOT_ASKED;
     registry.functions = function;
 }
 

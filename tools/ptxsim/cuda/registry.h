@@ -5,15 +5,18 @@
 
 #include "cuda/module.h"
 
-enum { DEFAULT_DYNAMIC_SHARED = 48 * 1024 }; /* more must be asked for: cudaFuncSetAttribute */
+enum {
+    DEFAULT_SHARED = 48 * 1024, /* of a block, static and dynamic; for more: cudaFuncSetAttribute */
+    NOT_ASKED = -1,
+};
 
 /* A __global__ function. */
 typedef struct Function {
     const void *host;
     char *name; /* mangled */
     struct Program *program;
-    uint32_t dynamic_limit; /* bytes of dynamic shared memory that a launch may have */
-    bool failed;            /* it could not be decoded, and that was said */
+    int dynamic_limit; /* bytes of dynamic shared memory: cudaFuncSetAttribute; or NOT_ASKED */
+    bool failed;       /* it could not be decoded, and that was said */
     struct Function *next;
 } Function;
 

@@ -120,7 +120,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     properties->warpSize = LANES;
     properties->maxThreadsPerBlock = MAX_BLOCK_THREADS;
     properties->maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS;
-    properties->sharedMemPerBlock = DEFAULT_DYNAMIC_SHARED;
+    properties->sharedMemPerBlock = DEFAULT_SHARED;
     properties->sharedMemPerBlockOptin = MAX_SHARED;
     properties->sharedMemPerMultiprocessor = MULTIPROCESSOR_SHARED;
     properties->reservedSharedMemPerBlock = RESERVED_SHARED;
@@ -151,7 +151,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = MULTIPROCESSOR_THREADS;
         break;
     case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = DEFAULT_DYNAMIC_SHARED;
+        *value = DEFAULT_SHARED;
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
         *value = MAX_SHARED;
@@ -401,6 +401,12 @@ static cudaError_t find_kernel(const void *host, Function **function, Kernel **k
     return result(*kernel ? cudaSuccess : cudaErrorInvalidPtx);
 }
 
+/* Bytes of dynamic shared memory that a launch may have. */
+static int dynamic_limit(const Function *function, const Kernel *kernel) {
+    if (function->dynamic_limit != NOT_ASKED) return function->dynamic_limit;
+    return kernel->static_shared < DEFAULT_SHARED ? DEFAULT_SHARED - (int)kernel->static_shared : 0;
+}
+
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host) {
     Function *function;
     Kernel *kernel;
@@ -411,7 +417,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     attributes->localSizeBytes = kernel->local_bytes;
     attributes->maxThreadsPerBlock =
         kernel->function->max_threads ? kernel->function->max_threads : MAX_BLOCK_THREADS;
-    attributes->maxDynamicSharedSizeBytes = (int)function->dynamic_limit;
+    attributes->maxDynamicSharedSizeBytes = dynamic_limit(function, kernel);
     attributes->ptxVersion = registry_ptx_version(function);
     attributes->binaryVersion = 10 * CAPABILITY_MAJOR + CAPABILITY_MINOR;
     return cudaSuccess;
@@ -424,7 +430,7 @@ cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attrib
     if (error || attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return error;
     if (value < 0 || (uint32_t)value + kernel->static_shared > MAX_SHARED)
         return result(cudaErrorInvalidValue);
-    function->dynamic_limit = (uint32_t)value;
+    function->dynamic_limit = value;
     return cudaSuccess;
 }
 
@@ -478,17 +484,18 @@ static void say_shape(const Kernel *kernel, dim3 grid, dim3 block) {
 
 static bool shared_allowed(const Function *function, const Kernel *kernel, size_t dynamic) {
     const size_t all = kernel->dynamic_offset + dynamic;
+    const size_t limit = (size_t)dynamic_limit(function, kernel);
     if (all > MAX_SHARED)
         fprintf(stderr,
                 "ptxsim: kernel %s is not launched: a block has %d bytes of shared memory at "
                 "most, not %zu\n",
                 kernel->name, MAX_SHARED, all);
-    else if (dynamic > function->dynamic_limit)
+    else if (dynamic > limit)
         fprintf(stderr,
                 "ptxsim: kernel %s is not launched: it may have %zu bytes of dynamic shared "
                 "memory, not %zu; cudaFuncSetAttribute with "
                 "cudaFuncAttributeMaxDynamicSharedMemorySize allows more\n",
-                kernel->name, (size_t)function->dynamic_limit, dynamic);
+                kernel->name, limit, dynamic);
     else
         return true;
     return false;

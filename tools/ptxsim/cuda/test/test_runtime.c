@@ -204,13 +204,17 @@ static void test_functions(void) {
     const char unknown = 0;
     is_error(cudaFuncGetAttributes(&of, &hosts[MOST]), cudaSuccess, "attributes");
     ok(of.sharedSizeBytes == 1000 && of.localSizeBytes == 48 && of.maxThreadsPerBlock == 96 &&
-           of.maxDynamicSharedSizeBytes == 49152 && of.ptxVersion == 90 && of.binaryVersion == 90 &&
-           of.numRegs == 0,
+           of.maxDynamicSharedSizeBytes == 49152 - 1000 && of.ptxVersion == 90 &&
+           of.binaryVersion == 90 && of.numRegs == 0,
        "of a kernel with limits");
     is_error(cudaFuncGetAttributes(&of, &hosts[WRITE]), cudaSuccess, "attributes");
     ok(of.sharedSizeBytes == 0 && of.localSizeBytes == 0 && of.maxThreadsPerBlock == 1024,
        "of one without");
     is_error(cudaFuncGetAttributes(&of, &unknown), cudaErrorInvalidDeviceFunction, "of none");
+    is_error(start(MOST, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 49152 - 1000, NULL), cudaSuccess,
+             "static and dynamic memory of 48 KiB in all");
+    is_error(start(MOST, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 49152 - 999, NULL),
+             cudaErrorInvalidValue, "more");
     const enum cudaFuncAttribute room = cudaFuncAttributeMaxDynamicSharedMemorySize;
     is_error(cudaFuncSetAttribute(&hosts[MOST], room, 232448 - 999), cudaErrorInvalidValue,
              "more dynamic memory than there is beside the static");
