@@ -15,12 +15,20 @@
 #include "machine/tensormap.h"
 #include "ptx/bounds.h"
 
+/* Compute capability 9.0: CUDA C++ Programming Guide, "Technical Specifications". */
 enum {
     CAPABILITY_MAJOR = 9,
     CAPABILITY_MINOR = 0,
+    BLOCK_DEPTH = 64,       /* threads in z */
+    GRID_WIDTH = INT32_MAX, /* blocks in x */
+    GRID_HEIGHT = 65535,    /* in y and in z */
     MULTIPROCESSOR_THREADS = 2048,
+    MULTIPROCESSOR_BLOCKS = 32,
     MULTIPROCESSOR_SHARED = 228 * 1024,
     RESERVED_SHARED = 1024, /* of each block, by the system */
+    SHARED_UNIT = 128,      /* a block has a multiple of it */
+    REGISTERS = 65536,      /* of a block, and of a multiprocessor */
+    CONST_BYTES = 64 * 1024,
     L2_BYTES = 50 << 20,
     VERSION = 13000,
 };
@@ -119,57 +127,70 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     properties->multiProcessorCount = (int)launch_multiprocessors();
     properties->warpSize = LANES;
     properties->maxThreadsPerBlock = MAX_BLOCK_THREADS;
+    properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = MAX_BLOCK_THREADS;
+    properties->maxThreadsDim[2] = BLOCK_DEPTH;
+    properties->maxGridSize[0] = GRID_WIDTH;
+    properties->maxGridSize[1] = properties->maxGridSize[2] = GRID_HEIGHT;
     properties->maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS;
+    properties->maxBlocksPerMultiProcessor = MULTIPROCESSOR_BLOCKS;
     properties->sharedMemPerBlock = DEFAULT_SHARED;
     properties->sharedMemPerBlockOptin = MAX_SHARED;
     properties->sharedMemPerMultiprocessor = MULTIPROCESSOR_SHARED;
     properties->reservedSharedMemPerBlock = RESERVED_SHARED;
-    properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
+    properties->regsPerBlock = properties->regsPerMultiprocessor = REGISTERS;
+    properties->totalConstMem = CONST_BYTES;
+    properties->unifiedAddressing = 1;
     properties->l2CacheSize = L2_BYTES;
     return cudaSuccess;
 }
 
+/* All that are known but the number of multiprocessors. No time passes here, so clocks are 0. A
+ * program that asks learns that there are no cooperative launches, clusters or managed memory. */
+static const struct {
+    enum cudaDeviceAttr attribute;
+    int value;
+} device_attributes[] = {
+    {cudaDevAttrComputeCapabilityMajor, CAPABILITY_MAJOR},
+    {cudaDevAttrComputeCapabilityMinor, CAPABILITY_MINOR},
+    {cudaDevAttrWarpSize, LANES},
+    {cudaDevAttrMaxThreadsPerBlock, MAX_BLOCK_THREADS},
+    {cudaDevAttrMaxBlockDimX, MAX_BLOCK_THREADS},
+    {cudaDevAttrMaxBlockDimY, MAX_BLOCK_THREADS},
+    {cudaDevAttrMaxBlockDimZ, BLOCK_DEPTH},
+    {cudaDevAttrMaxGridDimX, GRID_WIDTH},
+    {cudaDevAttrMaxGridDimY, GRID_HEIGHT},
+    {cudaDevAttrMaxGridDimZ, GRID_HEIGHT},
+    {cudaDevAttrMaxThreadsPerMultiProcessor, MULTIPROCESSOR_THREADS},
+    {cudaDevAttrMaxBlocksPerMultiprocessor, MULTIPROCESSOR_BLOCKS},
+    {cudaDevAttrMaxRegistersPerBlock, REGISTERS},
+    {cudaDevAttrMaxRegistersPerMultiprocessor, REGISTERS},
+    {cudaDevAttrMaxSharedMemoryPerBlock, DEFAULT_SHARED},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, MAX_SHARED},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, MULTIPROCESSOR_SHARED},
+    {cudaDevAttrReservedSharedMemoryPerBlock, RESERVED_SHARED},
+    {cudaDevAttrTotalConstantMemory, CONST_BYTES},
+    {cudaDevAttrL2CacheSize, L2_BYTES},
+    {cudaDevAttrUnifiedAddressing, 1},
+    {cudaDevAttrClockRate, 0},
+    {cudaDevAttrMemoryClockRate, 0},
+    {cudaDevAttrGlobalMemoryBusWidth, 0},
+    {cudaDevAttrCooperativeLaunch, 0},
+    {cudaDevAttrClusterLaunch, 0},
+    {cudaDevAttrManagedMemory, 0},
+};
+
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
     if (device != 0) return result(cudaErrorInvalidDevice);
-    switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = CAPABILITY_MAJOR;
-        break;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = CAPABILITY_MINOR;
-        break;
-    case cudaDevAttrMultiProcessorCount:
+    if (attribute == cudaDevAttrMultiProcessorCount) {
         *value = (int)launch_multiprocessors();
-        break;
-    case cudaDevAttrWarpSize:
-        *value = LANES;
-        break;
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = MAX_BLOCK_THREADS;
-        break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        *value = MULTIPROCESSOR_THREADS;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = DEFAULT_SHARED;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = MAX_SHARED;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = MULTIPROCESSOR_SHARED;
-        break;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        *value = RESERVED_SHARED;
-        break;
-    case cudaDevAttrL2CacheSize:
-        *value = L2_BYTES;
-        break;
-    default:
-        *value = 0;
-        break; /* a clock, for one: no time passes here */
+        return cudaSuccess;
     }
-    return cudaSuccess;
+    for (size_t i = 0; i < sizeof device_attributes / sizeof *device_attributes; i++) {
+        if (device_attributes[i].attribute != attribute) continue;
+        *value = device_attributes[i].value;
+        return cudaSuccess;
+    }
+    return result(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDriverGetVersion(int *version) {
@@ -401,6 +422,11 @@ static cudaError_t find_kernel(const void *host, Function **function, Kernel **k
     return result(*kernel ? cudaSuccess : cudaErrorInvalidPtx);
 }
 
+static uint32_t max_threads(const Kernel *kernel) {
+    const int own = kernel->function->max_threads;
+    return own ? (uint32_t)own : MAX_BLOCK_THREADS;
+}
+
 /* Bytes of dynamic shared memory that a launch may have. */
 static int dynamic_limit(const Function *function, const Kernel *kernel) {
     if (function->dynamic_limit != NOT_ASKED) return function->dynamic_limit;
@@ -415,8 +441,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     memset(attributes, 0, sizeof *attributes);
     attributes->sharedSizeBytes = kernel->static_shared;
     attributes->localSizeBytes = kernel->local_bytes;
-    attributes->maxThreadsPerBlock =
-        kernel->function->max_threads ? kernel->function->max_threads : MAX_BLOCK_THREADS;
+    attributes->maxThreadsPerBlock = (int)max_threads(kernel);
     attributes->maxDynamicSharedSizeBytes = dynamic_limit(function, kernel);
     attributes->ptxVersion = registry_ptx_version(function);
     attributes->binaryVersion = 10 * CAPABILITY_MAJOR + CAPABILITY_MINOR;
@@ -447,10 +472,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     const cudaError_t error = find_kernel(host, &function, &kernel);
     (void)flags;
     if (error) return error;
+    if (threads <= 0) return result(cudaErrorInvalidValue);
     const size_t shared = kernel->dynamic_offset + dynamic + RESERVED_SHARED;
-    const int by_shared = (int)(MULTIPROCESSOR_SHARED / shared);
-    const int by_threads = threads > 0 ? MULTIPROCESSOR_THREADS / threads : 0;
-    *blocks = by_shared < by_threads ? by_shared : by_threads;
+    const size_t units = (shared + SHARED_UNIT - 1) / SHARED_UNIT;
+    const int by_shared = (int)(MULTIPROCESSOR_SHARED / SHARED_UNIT / units);
+    const int warps = threads / LANES + (threads % LANES != 0);
+    const int by_warps = MULTIPROCESSOR_THREADS / LANES / warps;
+    const int most = by_shared < by_warps ? by_shared : by_warps;
+    *blocks = most < MULTIPROCESSOR_BLOCKS ? most : MULTIPROCESSOR_BLOCKS;
+    if ((unsigned)threads > max_threads(kernel)) *blocks = 0; /* as a GPU says it */
     return cudaSuccess;
 }
 
@@ -462,24 +492,19 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static uint32_t most_threads(const Kernel *kernel) {
-    const int bound = kernel->function->max_threads;
-    return bound ? (uint32_t)bound : MAX_BLOCK_THREADS;
-}
-
 static bool shape_allowed(const Kernel *kernel, dim3 grid, dim3 block) {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    const uint32_t limit = most_threads(kernel);
-    return grid.x && grid.y && grid.z && threads && threads <= limit && block.z <= 64 &&
-           grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
+    return grid.x && grid.y && grid.z && threads && threads <= max_threads(kernel) &&
+           block.z <= BLOCK_DEPTH && grid.x <= GRID_WIDTH && grid.y <= GRID_HEIGHT &&
+           grid.z <= GRID_HEIGHT;
 }
 
 static void say_shape(const Kernel *kernel, dim3 grid, dim3 block) {
     fprintf(stderr,
             "ptxsim: kernel %s is not launched: %u x %u x %u blocks of %u x %u x %u threads; a "
-            "block may have 1 to %u threads, 64 in z, a grid 1 to %d x %d x %d blocks\n",
-            kernel->name, grid.x, grid.y, grid.z, block.x, block.y, block.z, most_threads(kernel),
-            INT32_MAX, UINT16_MAX, UINT16_MAX);
+            "block may have 1 to %u threads, %d in z, a grid 1 to %d x %d x %d blocks\n",
+            kernel->name, grid.x, grid.y, grid.z, block.x, block.y, block.z, max_threads(kernel),
+            BLOCK_DEPTH, GRID_WIDTH, GRID_HEIGHT, GRID_HEIGHT);
 }
 
 static bool shared_allowed(const Function *function, const Kernel *kernel, size_t dynamic) {

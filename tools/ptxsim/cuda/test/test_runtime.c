@@ -91,6 +91,22 @@ static void test_device(void) {
         {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
         {cudaDevAttrL2CacheSize, 52428800},
         {cudaDevAttrClockRate, 0},
+        {cudaDevAttrMemoryClockRate, 0},
+        {cudaDevAttrGlobalMemoryBusWidth, 0},
+        {cudaDevAttrMaxBlockDimX, 1024},
+        {cudaDevAttrMaxBlockDimY, 1024},
+        {cudaDevAttrMaxBlockDimZ, 64},
+        {cudaDevAttrMaxGridDimX, 2147483647},
+        {cudaDevAttrMaxGridDimY, 65535},
+        {cudaDevAttrMaxGridDimZ, 65535},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
+        {cudaDevAttrMaxRegistersPerBlock, 65536},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
+        {cudaDevAttrTotalConstantMemory, 65536},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrCooperativeLaunch, 0},
+        {cudaDevAttrClusterLaunch, 0},
+        {cudaDevAttrManagedMemory, 0},
     };
     struct cudaDeviceProp p;
     int number = -1;
@@ -109,8 +125,18 @@ static void test_device(void) {
            p.sharedMemPerMultiprocessor == 233472 && p.reservedSharedMemPerBlock == 1024,
        "shared memory");
     ok(p.regsPerBlock == 65536 && p.regsPerMultiprocessor == 65536 && p.l2CacheSize == 52428800 &&
-           p.totalConstMem == 0,
-       "registers, L2, and nothing else");
+           p.totalConstMem == 65536,
+       "registers, L2 and constants");
+    ok(p.maxThreadsDim[0] == 1024 && p.maxThreadsDim[1] == 1024 && p.maxThreadsDim[2] == 64 &&
+           p.maxGridSize[0] == 2147483647 && p.maxGridSize[1] == 65535 &&
+           p.maxGridSize[2] == 65535 && p.maxBlocksPerMultiProcessor == 32,
+       "the largest launch");
+    ok(p.unifiedAddressing == 1 && p.cooperativeLaunch == 0 && p.clusterLaunch == 0,
+       "and what there is");
+    number = 7;
+    is_error(cudaDeviceGetAttribute(&number, cudaDevAttrMaxPitch, 0), cudaErrorInvalidValue,
+             "an attribute that is not known");
+    is_int(number, 7, "has no value");
     is_error(cudaGetDeviceProperties(&p, 1), cudaErrorInvalidDevice, "properties of device 1");
     is_error(cudaDeviceGetAttribute(&number, cudaDevAttrWarpSize, 1), cudaErrorInvalidDevice,
              "an attribute of device 1");
@@ -228,16 +254,32 @@ static void test_functions(void) {
     is_int(of.maxDynamicSharedSizeBytes, 232448 - 1000, "changes nothing");
     is_error(cudaFuncSetAttribute(&unknown, room, 1), cudaErrorInvalidDeviceFunction, "of none");
     is_int(cudaFuncSetCacheConfig(&hosts[MOST], cudaFuncCachePreferShared), cudaSuccess, "a cache");
-    /* 228 KiB in blocks of 1 KiB, 1008 bytes and what is asked for; 2048 threads. */
+    /* 228 KiB in blocks of 1 KiB, 1008 bytes and what is asked for, in units of 128 bytes; 64 warps
+     * and 32 blocks. */
     is_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[MOST], 96, 10000),
              cudaSuccess, "blocks");
     is_int(blocks, 233472 / (1024 + 1008 + 10000), "as shared memory allows");
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 96, 0);
-    is_int(blocks, 21, "as threads allow");
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 0, 0);
-    is_int(blocks, 0, "none without threads");
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 1, 0);
-    is_int(blocks, 228, "as many as have the memory of the system");
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 32, 233472 / 4 - 1024);
+    is_int(blocks, 4, "all of it");
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 32, 233472 / 4 - 1023);
+    is_int(blocks, 3, "a byte more for each");
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 32, 233472 / 24 - 1024);
+    is_int(blocks, 24, "76 units");
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 32, 233472 / 24 - 1023);
+    is_int(blocks, 23, "77 units");
+    static const struct {
+        int threads, blocks;
+    } sizes[] = {{1, 32}, {64, 32}, {65, 21}, {96, 21}, {97, 16}, {1024, 2}, {1025, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        is_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE],
+                                                               sizes[i].threads, 0),
+                 cudaSuccess, "blocks");
+        is_int(blocks, sizes[i].blocks, "as warps and blocks allow");
+    }
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[MOST], 97, 0);
+    is_int(blocks, 0, "none of more threads than the kernel allows");
+    is_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &hosts[WRITE], 0, 0),
+             cudaErrorInvalidValue, "of no threads");
     is_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &unknown, 1, 0),
              cudaErrorInvalidDeviceFunction, "of none");
 }
