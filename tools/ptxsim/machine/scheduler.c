@@ -30,12 +30,15 @@ static void *aligned_zeros(size_t bytes) {
     return memory;
 }
 
+/* Of a warp. */
+static size_t local_bytes(const Kernel *kernel) { return (size_t)LANES * kernel->local_bytes; }
+
 static bool new_warp(Block *block, int index) {
     Warp *warp = &block->warp[index];
     warp->block = block;
     warp->index = index;
     warp->registers = aligned_zeros(block->kernel->register_bytes);
-    warp->local = aligned_zeros((size_t)LANES * block->kernel->local_bytes);
+    warp->local = aligned_memory(local_bytes(block->kernel));
     if (!async_new(warp) || !warp->registers || !warp->local) return false;
     fill_for_launch(warp);
     return true;
@@ -118,6 +121,7 @@ static void begin_warp(Warp *warp) {
     warp->early = warp->block->early;
     warp->stack[0] = (Frame){0, -1, lanes};
     fill_for_block(warp);
+    memset(warp->local, 0xff, local_bytes(warp->block->kernel)); /* as global memory: NaN */
 }
 
 static void begin_block(Block *block, uint64_t index) {

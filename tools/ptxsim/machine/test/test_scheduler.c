@@ -11,15 +11,18 @@
              ".reg .pred g;\n.local .align 8 .b8 own[64]; .shared .align 8 .b8 room[64];\n" \
              "ld.param.u64 p, [data]; mov.u32 t, %tid.x; mad.wide.u32 q, t, 8, p;\n"
 
-/* Each of 32 lanes stores what it has. */
-static void is_zero(const char *what, const char *body) {
+/* Each of 32 lanes stores what it has, in one block and then in another. */
+static void holds(uint64_t expected, const char *what, const char *body) {
     uint64_t data[32], other = 0;
     char text[1000];
     memset(data, 0x11, sizeof data);
     snprintf(text, sizeof text, "%s%s st.global.u64 [q], w; ret;\n}\n", HEAD, body);
-    const PtxRun run = run_ptx(text, 32, data, sizeof data);
-    for (int l = 0; l < 32; l++) other += data[l] != 0;
-    ok(run.status == LAUNCH_OK && !other, "%s: zero %s", what, run.error);
+    setenv("SIM_THREADS", "1", 1);
+    const PtxRun run = run_ptx_grid(text, 2, 32, data, sizeof data);
+    unsetenv("SIM_THREADS");
+    for (int l = 0; l < 32; l++) other += data[l] != expected;
+    ok(run.status == LAUNCH_OK && !other, "%s: %llx %s", what, (unsigned long long)expected,
+       run.error);
 }
 
 /* A loop of ten instructions, one of them under a guard, the others in straight runs. */
@@ -81,10 +84,10 @@ int main(void) {
     test_budget();
     test_orders();
     mallopt(M_PERTURB, 0x5a); /* what malloc gives is full of 0xa5, and what is freed of 0x5a */
-    is_zero("a register of 64 bits", "");
-    is_zero("a register of 32 bits", "cvt.u64.u32 w, a;");
-    is_zero("a predicate", "mov.u64 w, 0; @g mov.u64 w, 1;");
-    is_zero("local memory", "ld.local.u64 w, [own+56];");
+    holds(0, "a register of 64 bits", "");
+    holds(0, "a register of 32 bits", "cvt.u64.u32 w, a;");
+    holds(0, "a predicate", "mov.u64 w, 0; @g mov.u64 w, 1;");
+    holds(UINT64_MAX, "local memory", "ld.local.u64 w, [own+56]; st.local.u64 [own+56], q;");
     ok(capture_run(STDERR_FILENO, HEAD "ld.shared.u64 w, [room]; ret;\n}\n", 32, data, sizeof data,
                    said, sizeof said) == LAUNCH_FAULT &&
            strstr(said, "read before it was written"),
