@@ -507,6 +507,19 @@ static void say_shape(const Kernel *kernel, dim3 grid, dim3 block) {
             BLOCK_DEPTH, GRID_WIDTH, GRID_HEIGHT, GRID_HEIGHT);
 }
 
+static bool shape_required(const Kernel *kernel, dim3 block) {
+    const uint32_t *required = kernel->function->required;
+    if (!required[0] ||
+        (block.x == required[0] && block.y == required[1] && block.z == required[2]))
+        return true;
+    fprintf(
+        stderr,
+        "ptxsim: kernel %s is not launched: its blocks must have %u x %u x %u threads (.reqntid, "
+        "__block_size__), not %u x %u x %u\n",
+        kernel->name, required[0], required[1], required[2], block.x, block.y, block.z);
+    return false;
+}
+
 static bool shared_allowed(const Function *function, const Kernel *kernel, size_t dynamic) {
     const size_t all = kernel->dynamic_offset + dynamic;
     const size_t limit = (size_t)dynamic_limit(function, kernel);
@@ -532,6 +545,7 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
     Kernel *kernel;
     cudaError_t error = find_kernel(host, &function, &kernel);
     if (error) return error;
+    if (!launch_stopped() && !shape_required(kernel, block)) return result(cudaErrorInvalidValue);
     if (!launch_stopped() && !shape_allowed(kernel, grid, block)) {
         say_shape(kernel, grid, block);
         return result(cudaErrorInvalidConfiguration);

@@ -654,12 +654,15 @@ static void performance_directives(Parser *p) {
     while (accept(p, '.')) {
         Text name = word(p);
         uint64_t bits, product = 1;
-        while (lexer_number(&p->lexer, &bits)) {
+        uint32_t number[3] = {1, 1, 1};
+        for (int i = 0; lexer_number(&p->lexer, &bits); i++) {
             product = few_threads(product * few_threads(bits));
+            if (i < 3) number[i] = (uint32_t)few_threads(bits);
             if (!accept(p, ',')) break;
         }
         if (text_is(name, "maxntid") || text_is(name, "reqntid"))
             p->function.max_threads = product <= MAX_BLOCK_THREADS ? (int)product : 0;
+        if (text_is(name, "reqntid")) memcpy(p->function.required, number, sizeof number);
         if (text_is(name, "minnctapersm")) p->function.min_blocks = (int)product;
         if (text_is(name, "maxnreg")) p->function.max_registers = (int)product;
         if (text_is(name, "reqnctapercluster")) p->function.clustered = product > 1;

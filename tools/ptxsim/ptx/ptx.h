@@ -128,10 +128,11 @@ typedef struct PtxFunction {
     int instructions;
     JumpTable *table;
     int tables;
-    int max_threads;   /* .maxntid or .reqntid, 0: not given */
-    int min_blocks;    /* .minnctapersm, 0: not given */
-    int max_registers; /* .maxnreg, 0: not given */
-    bool clustered;    /* .reqnctapercluster: more than one block in a cluster */
+    int max_threads;      /* .maxntid or .reqntid, 0: not given */
+    uint32_t required[3]; /* .reqntid: the shape that a block must have; 0: not given */
+    int min_blocks;       /* .minnctapersm, 0: not given */
+    int max_registers;    /* .maxnreg, 0: not given */
+    bool clustered;       /* .reqnctapercluster: more than one block in a cluster */
 } PtxFunction;
 
 typedef struct PtxModule {

@@ -30,11 +30,12 @@ static const char ptx[] =
     ".local .align 8 .b8 own[40]; .shared .align 4 .b8 fixed[1000]; .reg .b32 v; .reg .b64 p;\n"
     "mov.u32 v, 1; st.shared.u32 [fixed], v; st.shared.u32 [room], v; mov.b64 p, own;\n"
     "st.local.u32 [p], v; ret;\n}\n"
+    ".visible .entry exact(.param .u64 out)\n.reqntid 8, 4\n{\nret;\n}\n"
     ".visible .entry vague(.param .u64 out)\n{\nfrobnicate.u32 1;\nret;\n}\n";
 
-static const char hosts[5];
-enum { WRITE, BAD, MOST, VAGUE, MISSING };
-static const char *const names[] = {"write", "bad", "most", "vague", "missing"};
+enum { WRITE, BAD, MOST, VAGUE, MISSING, EXACT, KERNELS };
+static const char hosts[KERNELS];
+static const char *const names[] = {"write", "bad", "most", "vague", "missing", "exact"};
 static char table;
 
 static void is_error(cudaError_t got, cudaError_t expected, const char *name) {
@@ -327,6 +328,14 @@ static void test_launches(void) {
     is_error(start_write((dim3){1, 1, 65535}, one), cudaSuccess, "65535 layers");
     is_error(start(MOST, one, (dim3){97, 1, 1}, 16, NULL), wrong, "more than the kernel's own");
     is_error(start(MOST, one, (dim3){96, 1, 1}, 16, NULL), cudaSuccess, "as many");
+    static const dim3 shapes[] = {{8, 4, 1}, {4, 8, 1}, {32, 1, 1},
+                                  {8, 2, 2}, {8, 4, 2}, {8, 3, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const Capture capture = begin_capture(STDERR_FILENO);
+        const cudaError_t error = start(EXACT, one, shapes[i], 0, NULL);
+        free(end_capture(&capture));
+        is_error(error, i ? cudaErrorInvalidValue : cudaSuccess, "a shape that is required");
+    }
     is_error(start(WRITE, one, one, 49152, NULL), cudaSuccess, "48 KiB of dynamic memory");
     is_error(start(WRITE, one, one, 49153, NULL), cudaErrorInvalidValue, "more");
     /* The static memory of `most` ends at 1008, a multiple of 16. */
@@ -469,7 +478,7 @@ static void says(int which, cudaError_t expected, const char *part) {
     const Capture capture = begin_capture(STDERR_FILENO);
     const cudaError_t error = start(which, (dim3){1, 1, 1}, (dim3){1, 1, 1}, 0, NULL);
     char *said = end_capture(&capture);
-    is_error(error, expected, names[which % 5]);
+    is_error(error, expected, names[which]);
     if (!ok(*part ? strstr(said, part) != NULL : !*said, "says '%s'", part)) printf("# %s\n", said);
     free(said);
 }
@@ -511,6 +520,9 @@ static void test_failures(void) {
     says(VAGUE, cudaErrorInvalidPtx, "");
     says(MISSING, cudaErrorInvalidPtx, "ptxsim: the PTX has no kernel missing\n");
     says(MISSING, cudaErrorInvalidPtx, "");
+    says(EXACT, cudaErrorInvalidValue,
+         "its blocks must have 8 x 4 x 1 threads (.reqntid, "
+         "__block_size__), not 1 x 1 x 1\n");
 }
 
 /* ---- What stubs do --------------------------------------------------------------------------- */
@@ -538,7 +550,7 @@ static void test_stubs(void) {
 int main(void) {
     static Fatbin fatbin;
     void **handle = register_ptx(&fatbin, ptx);
-    for (int i = 0; i < 5; i++) register_kernel(handle, &hosts[i], names[i]);
+    for (int i = 0; i < KERNELS; i++) register_kernel(handle, &hosts[i], names[i]);
     __cudaRegisterVar(handle, &table, NULL, "table", 0, 8, 0, 0);
     setenv("SIM_MULTIPROCESSORS", "5", 1);
     test_names();

@@ -75,6 +75,8 @@ static void put_instruction(const Instruction *in, int number, FILE *out) {
 static void put_function(const PtxFunction *f, FILE *out) {
     fprintf(out, "%s %.*s%s, at most %d threads", f->is_kernel ? "kernel" : "function",
             f->name.length, f->name.at, f->has_body ? "" : " without a body", f->max_threads);
+    if (f->required[0])
+        fprintf(out, ", exactly %u x %u x %u", f->required[0], f->required[1], f->required[2]);
     if (f->min_blocks) fprintf(out, ", at least %d blocks", f->min_blocks);
     if (f->max_registers) fprintf(out, ", at most %d registers", f->max_registers);
     fprintf(out, ", registers of");
