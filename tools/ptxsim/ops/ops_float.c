@@ -215,6 +215,16 @@ DOUBLE1(rcp_f64, 1 / x[l])
 DOUBLE1(sqrt_f64, sqrt(x[l]))
 DOUBLE1(rsqrt_f64, 1 / sqrt(x[l]))
 
+/* What .approx.ftz.f64 sees of a number and leaves of a result: its upper 32 bits; a subnormal is
+ * zero. PTX ISA, "rcp.approx.ftz.f64". */
+static inline double upper_half(double x) {
+    const uint64_t bits = bits_of_double(x) & ~(uint64_t)UINT32_MAX;
+    const bool subnormal = !(bits & 0x7ffull << 52);
+    return double_of(subnormal ? bits & 1ull << 63 : bits);
+}
+DOUBLE1(rcp_f64_ftz, upper_half(1 / upper_half(x[l])))
+DOUBLE1(rsqrt_f64_ftz, upper_half(1 / sqrt(upper_half(x[l]))))
+
 static void fma_f64(Warp *warp, const Op *op) {
     const f64 *x = REG(f64, 1), *y = REG(f64, 2), *z = REG(f64, 3);
     EACH(f64, __builtin_fma(x[l], y[l], z[l]));
@@ -271,9 +281,9 @@ static const FloatRow rows_f64[] = {
     {"neg", "8=8", neg_f64, NULL, GENERAL_NONE, CLASS_FLOAT},
     {"abs", "8=8", abs_f64, NULL, GENERAL_NONE, CLASS_FLOAT},
     {"copysign", "8=88", copysign_f64, NULL, GENERAL_NONE, CLASS_FLOAT},
-    {"rcp", "8=8", rcp_f64, rcp_f64, GENERAL_NONE, CLASS_SPECIAL},
+    {"rcp", "8=8", BOTH(rcp_f64), GENERAL_NONE, CLASS_SPECIAL},
     {"sqrt", "8=8", sqrt_f64, NULL, GENERAL_NONE, CLASS_SPECIAL},
-    {"rsqrt", "8=8", rsqrt_f64, rsqrt_f64, GENERAL_NONE, CLASS_SPECIAL},
+    {"rsqrt", "8=8", BOTH(rsqrt_f64), GENERAL_NONE, CLASS_SPECIAL},
 };
 
 static bool choose(Decoder *d, const FloatRow *row) {

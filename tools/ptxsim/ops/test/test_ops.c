@@ -126,6 +126,13 @@ static const Case cases[] = {
      "8=888",
      {0x4000000000000000, 0x4008000000000000, 0x3ff0000000000000},
      0x401c000000000000},
+    {"rcp.approx.ftz.f64 d, a", "8=8", {0x4010000000000000}, 0x3fd0000000000000},
+    {"rcp.approx.ftz.f64 d, a", "8=8", {0x800fffffffffffff}, 0xfff0000000000000},
+    {"rcp.approx.ftz.f64 d, a", "8=8", {0x7fe0000000000000}, 0},
+    {"rcp.approx.ftz.f64 d, a", "8=8", {0xfff0000000000000}, 0x8000000000000000},
+    {"rsqrt.approx.ftz.f64 d, a", "8=8", {0x4010000000000000}, 0x3fe0000000000000},
+    {"rsqrt.approx.ftz.f64 d, a", "8=8", {0x800fffffffffffff}, 0xfff0000000000000},
+    {"rsqrt.approx.ftz.f64 d, a", "8=8", {1}, 0x7ff0000000000000},
     /* fp16 and bf16 */
     {"add.f16 d, a, b", "2=22", {0x3c00, 0x3c00}, 0x4000},
     {"fma.rn.f16x2 d, a, b, c", "4=444", {0x3c004000, 0x40004200, 0x3c003c00}, 0x42004700},
