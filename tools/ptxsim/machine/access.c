@@ -247,11 +247,6 @@ static bool inside(const Allocation *a, uint64_t address, uint64_t bytes) {
     return a && address >= a->start && address <= a->end && bytes <= a->end - address;
 }
 
-static const Allocation *find_range(const Warp *warp, uint64_t address, uint64_t bytes) {
-    const Allocation *parameters = &warp->block->parameters;
-    return inside(parameters, address, bytes) ? parameters : memory_find(address, bytes);
-}
-
 _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint64_t bytes,
                                    AccessKind kind) {
     const unsigned long long at = address, size = bytes;
@@ -270,6 +265,19 @@ _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint6
           (unsigned long long)near->start);
 }
 
+/* What holds the bytes: an allocation, or the parameters, which nobody may write. */
+static const Allocation *find_range(Warp *warp, int lane, uint64_t address, uint64_t bytes,
+                                    AccessKind kind) {
+    const Allocation *parameters = &warp->block->parameters;
+    const bool parameter = inside(parameters, address, bytes);
+    const Allocation *a = parameter ? parameters : memory_find(address, bytes);
+    if (parameter && kind != ACCESS_LOAD)
+        fault(warp, lane, "%s of %llu bytes in a kernel parameter, which may only be read",
+              kind_names[kind], (unsigned long long)bytes);
+    if (!a) fault_global(warp, lane, address, bytes, kind);
+    return a;
+}
+
 /* A launch that may begin early knows its parameters, and before griddepcontrol.wait nothing else:
  * the launch before may not have written it yet (PTX ISA 9.7.13.13). */
 static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kind) {
@@ -281,8 +289,7 @@ static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kin
 
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind) {
     require_begun(warp, lane, address, kind);
-    const Allocation *a = find_range(warp, address, bytes);
-    if (!a) fault_global(warp, lane, address, bytes, kind);
+    const Allocation *a = find_range(warp, lane, address, bytes, kind);
     if (a->loaded)
         memory_mark_range(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address, bytes);
 }
@@ -300,8 +307,8 @@ static void check_each_global(Warp *warp, const Op *op, const uint64_t address[L
         if (address[l] & (bytes - 1))
             fault(warp, (int)l, "misaligned global %s: %u bytes at 0x%llx", kind_names[kind], bytes,
                   (unsigned long long)address[l]);
-        if (!inside(*range, address[l], size)) *range = find_range(warp, address[l], size);
-        if (!*range) fault_global(warp, (int)l, address[l], size, kind);
+        if (!inside(*range, address[l], size))
+            *range = find_range(warp, (int)l, address[l], size, kind);
         mark(*range, address[l], kind);
     }
 }
@@ -412,7 +419,7 @@ static void constant_lanes(Warp *warp, const Op *op, const uint64_t address[LANE
     for (unsigned l = 0; l < LANES; l++) {
         const unsigned lane = mask >> l & 1 ? l : first;
         const uint64_t at = address[lane];
-        if (!find_range(warp, at, bytes)) fault_global(warp, (int)lane, at, bytes, ACCESS_LOAD);
+        find_range(warp, (int)lane, at, bytes, ACCESS_LOAD);
         if (at & (bytes - 1))
             fault(warp, (int)lane, "misaligned load of a %s: %u bytes at 0x%llx",
                   op->space == SPACE_PARAM ? "parameter" : "constant", bytes,
@@ -461,6 +468,9 @@ static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], uns
     }
     shared &= warp->mask;
     local &= warp->mask;
+    if (local && kind == ACCESS_ATOMIC)
+        fault(warp, (int)first_lane(local),
+              "atomic on local memory: there are atomics on global and shared memory alone");
     const uint32_t global = warp->mask & ~shared & ~local;
     if (global) global_lanes(warp, op, address, global, bytes, kind, access);
     for (unsigned l = 0; l < LANES; l++) {

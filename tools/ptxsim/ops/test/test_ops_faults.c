@@ -185,6 +185,8 @@ static const Misuse bulk_copies[] = {
 /* ---- cp.async and local memory ----------------------------------------------------------------
  */
 
+#define PARAMETER "mov.u64 x, data; cvta.param.u64 x, x; "
+#define READ_ONLY(what) what " bytes in a kernel parameter, which may only be read\n"
 #define LOCAL ".local .align 16 .b8 own[32]; "
 
 static const Misuse others[] = {
@@ -197,6 +199,13 @@ static const Misuse others[] = {
     {48, LOCAL "@g st.local.u32 [own+2], a", LANE5, "misaligned local access: 4 bytes at 0x2\n"},
     {48, LOCAL "mov.u64 x, own; cvta.local.u64 x, x; @g ld.v2.u64 {p, x}, [x+8]", LANE5,
      "misaligned local access: 16 bytes at 0x8\n"},
+    {48, LOCAL "mov.u64 x, own; cvta.local.u64 x, x; st.u32 [x], a; @g atom.add.u32 a, [x], 1",
+     LANE5, "atomic on local memory: there are atomics on global and shared memory alone\n"},
+    {48, PARAMETER "@g ld.u32 a, [x]; @g ld.v2.u32 {a, v0}, [x]", NULL, NULL},
+    {48, PARAMETER "@g st.u32 [x+4], a", LANE5, READ_ONLY("store of 4")},
+    {48, PARAMETER "@g st.v2.u32 [x], {a, a}", LANE5, READ_ONLY("store of 8")},
+    {48, PARAMETER "@g atom.exch.b32 a, [x], 1", LANE5, READ_ONLY("atomic of 4")},
+    {48, PARAMETER "@g ld.u32 a, [x]; @g st.u32 [x], a", LANE5, READ_ONLY("store of 4")},
 };
 
 /* ---- Lanes that are missing ------------------------------------------------------------------ */
