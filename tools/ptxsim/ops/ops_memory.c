@@ -281,17 +281,39 @@ static bool decode_cvta(Decoder *d) {
     return done(d, add_window, CLASS_CONVERT);
 }
 
+static bool is_constant(const PtxModule *ptx, uint64_t address) {
+    for (int i = 0; i < ptx->variables; i++) {
+        const Variable *v = ptx->variable[i];
+        if (v->space == SPACE_CONST && v->placed && address - v->address < v->bytes) return true;
+    }
+    return false;
+}
+
+/* Kernel parameters are in the global window, too (PTX ISA, isspacep). */
+static bool is_in(const Warp *warp, Space space, uint64_t address) {
+    const Allocation *parameters = &warp->block->parameters;
+    const uint64_t window = address >> 48 << 48;
+    switch (space) {
+    case SPACE_SHARED:
+        return window == SHARED_WINDOW;
+    case SPACE_LOCAL:
+        return window == LOCAL_WINDOW;
+    case SPACE_PARAM:
+        return address >= parameters->start && address < parameters->end;
+    case SPACE_CONST:
+        return is_constant(warp->block->kernel->ptx, address);
+    default:
+        return window != SHARED_WINDOW && window != LOCAL_WINDOW &&
+               !is_constant(warp->block->kernel->ptx, address);
+    }
+}
+
 /* isspacep.space p, address */
 static void run_is_space(Warp *warp, const Op *op) {
     const u64 *address = REG(u64, 1);
     uint32_t bits = 0;
-    for (unsigned l = 0; l < LANES; l++) {
-        const uint64_t window = address[l] >> 48 << 48;
-        const Space space = window == SHARED_WINDOW  ? SPACE_SHARED
-                            : window == LOCAL_WINDOW ? SPACE_LOCAL
-                                                     : SPACE_GLOBAL;
-        bits |= (uint32_t)(space == (Space)op->mode) << l;
-    }
+    for (unsigned l = 0; l < LANES; l++)
+        bits |= (uint32_t)is_in(warp, (Space)op->mode, address[l]) << l;
     set_predicate(warp, op->r[0], bits);
 }
 

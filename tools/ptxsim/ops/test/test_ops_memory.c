@@ -262,28 +262,43 @@ static void test_addresses(void) {
              "8=8", same_value, NULL);
 }
 
-/* isspacep of a generic address: bit i of d is for the i-th space */
+/* isspacep of a generic address: bit i of d is for the i-th space. A parameter is in the global
+ * window, too. */
 static void test_spaces(void) {
+    static const char *const spaces[] = {"global", "shared",       "local",      "const",
+                                         "param",  "param::entry", "shared::cta"};
     static const struct {
         const char *address;
         uint64_t spaces;
-    } rows[] = {{GLOBAL_ROOM, 1},
-                {SHARED_ROOM "cvta.shared.u64 q, q; ", 2},
-                {LOCAL_ROOM "cvta.local.u64 q, q; ", 4}};
-    for (int i = 0; i < 3; i++) {
-        char text[700];
+    } rows[] = {
+        {GLOBAL_ROOM, 1},
+        {SHARED_ROOM "cvta.shared.u64 q, q; ", 2 | 64},
+        {LOCAL_ROOM "cvta.local.u64 q, q; ", 4},
+        {".reg .b64 q; mov.u64 q, table; cvta.const.u64 q, q; ", 8},
+        {".reg .b64 q; mov.u64 q, table; cvta.const.u64 q, q; add.u64 q, q, 7; ", 8},
+        {".reg .b64 q; mov.u64 q, word; cvta.global.u64 q, q; ", 1},
+        {".reg .b64 q; mov.u64 q, data; cvta.param.u64 q, q; ", 1 | 16 | 32},
+        {".reg .b64 q; mov.u64 q, data; cvta.param.u64 q, q; add.u64 q, q, 7; ", 1 | 16 | 32},
+        {".reg .b64 q; mov.u64 q, table; cvta.const.u64 q, q; add.u64 q, q, 8; ", 1}};
+    const size_t count = sizeof rows / sizeof *rows - is_on_gpu(); /* whose window is larger */
+    for (size_t i = 0; i < count; i++) {
+        char text[2000];
         uint32_t data[32] = {0}, wrong = 0;
-        snprintf(text, sizeof text,
-                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 d, w, z; "
-                          ".reg .pred g, h, l; ld.param.u64 p, [data]; %s"
-                          "isspacep.global g, q; isspacep.shared h, q; isspacep.local l, q; "
-                          "selp.b32 d, 1, 0, g; selp.b32 w, 2, 0, h; or.b32 d, d, w; "
-                          "selp.b32 w, 4, 0, l; or.b32 d, d, w; mov.u32 z, %%tid.x; "
-                          "mad.wide.u32 p, z, 4, p; st.global.u32 [p], d; ret;\n}\n",
-                 rows[i].address);
+        int n = snprintf(text, sizeof text,
+                         PTX_HEAD ".const .align 8 .u64 table = 1;\n.global .u32 word;\n"
+                                  ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; "
+                                  ".reg .b32 d, w, z; .reg .pred g; ld.param.u64 p, [data]; "
+                                  "mov.u32 d, 0; %s",
+                         rows[i].address);
+        for (int s = 0; s < 7; s++)
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                          "isspacep.%s g, q; selp.b32 w, %d, 0, g; or.b32 d, d, w; ", spaces[s],
+                          1 << s);
+        snprintf(text + n, sizeof text - (size_t)n,
+                 "mov.u32 z, %%tid.x; mad.wide.u32 p, z, 4, p; st.global.u32 [p], d; ret;\n}\n");
         run_ptx(text, 32, data, sizeof data);
         for (int l = 0; l < 32; l++) wrong += data[l] != rows[i].spaces;
-        is_int(wrong, 0, "isspacep");
+        ok(!wrong, "isspacep: %s(%x)", rows[i].address, data[0]);
     }
 }
 
