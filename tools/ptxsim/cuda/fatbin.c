@@ -79,7 +79,14 @@ static FatbinStatus read_entry(const unsigned char *data, size_t size, Entry *en
     return FATBIN_OK;
 }
 
-FatbinStatus fatbin_find_ptx(const void *data, size_t size, FatbinPtx *ptx) {
+/* Whether PTX for one architecture is chosen over that for another, -1: none yet. */
+static bool preferred(int architecture, int other, int capability) {
+    const bool runs = architecture <= capability;
+    if (other < 0 || runs != (other <= capability)) return other < 0 || runs;
+    return runs ? architecture > other : architecture < other;
+}
+
+FatbinStatus fatbin_find_ptx(const void *data, size_t size, int capability, FatbinPtx *ptx) {
     const unsigned char *at = data;
     if (size < DATA_HEADER) return FATBIN_TRUNCATED;
     size_t header;
@@ -97,7 +104,8 @@ FatbinStatus fatbin_find_ptx(const void *data, size_t size, FatbinPtx *ptx) {
         status = read_entry(at, left, &entry, &total);
         if (status != FATBIN_OK) return status;
         any |= entry.kind == ENTRY_PTX;
-        if (entry.kind == ENTRY_PTX && !entry.compressed && entry.architecture > best.architecture)
+        if (entry.kind == ENTRY_PTX && !entry.compressed &&
+            preferred(entry.architecture, best.architecture, capability))
             best = (FatbinPtx){(const char *)entry.payload, entry.length, entry.architecture};
         at += total;
         left -= total;

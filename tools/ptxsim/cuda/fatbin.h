@@ -30,9 +30,10 @@ typedef struct FatbinPtx {
  * data's own header, *size in bytes. */
 FatbinStatus fatbin_unwrap(const void *wrapper, const void **data, size_t *size);
 
-/* The PTX entry for the highest architecture in data[0..size). FATBIN_COMPRESSED if PTX is there,
- * but only compressed. *ptx is written on FATBIN_OK alone. */
-FatbinStatus fatbin_find_ptx(const void *data, size_t size, FatbinPtx *ptx);
+/* The PTX entry in data[0..size) that a device of that compute capability takes, 90 for 9.0: the
+ * one for the newest architecture that is not newer; if all are newer, the oldest.
+ * FATBIN_COMPRESSED if PTX is there, but only compressed. *ptx is written on FATBIN_OK alone. */
+FatbinStatus fatbin_find_ptx(const void *data, size_t size, int capability, FatbinPtx *ptx);
 
 /* One sentence for a status, with the remedy. */
 const char *fatbin_message(FatbinStatus status);

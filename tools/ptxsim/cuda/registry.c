@@ -123,7 +123,8 @@ void **__cudaRegisterFatBinary(void *wrapper) {
     const void *data;
     size_t size;
     program->status = fatbin_unwrap(wrapper, &data, &size);
-    if (program->status == FATBIN_OK) program->status = fatbin_find_ptx(data, size, &program->ptx);
+    if (program->status == FATBIN_OK)
+        program->status = fatbin_find_ptx(data, size, CAPABILITY, &program->ptx);
     return (void **)program;
 }
 

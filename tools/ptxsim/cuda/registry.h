@@ -6,6 +6,7 @@
 #include "cuda/module.h"
 
 enum {
+    CAPABILITY = 90,            /* of the device, 10 * major + minor */
     DEFAULT_SHARED = 48 * 1024, /* of a block, static and dynamic; for more: cudaFuncSetAttribute */
     NOT_ASKED = -1,
 };

@@ -15,10 +15,8 @@
 #include "machine/tensormap.h"
 #include "ptx/bounds.h"
 
-/* Compute capability 9.0: CUDA C++ Programming Guide, "Technical Specifications". */
+/* What CAPABILITY says of it: CUDA C++ Programming Guide, "Technical Specifications". */
 enum {
-    CAPABILITY_MAJOR = 9,
-    CAPABILITY_MINOR = 0,
     BLOCK_DEPTH = 64,       /* threads in z */
     GRID_WIDTH = INT32_MAX, /* blocks in x */
     GRID_HEIGHT = 65535,    /* in y and in z */
@@ -121,8 +119,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     if (device != 0) return result(cudaErrorInvalidDevice);
     memset(properties, 0, sizeof *properties);
     strcpy(properties->name, "simulator");
-    properties->major = CAPABILITY_MAJOR;
-    properties->minor = CAPABILITY_MINOR;
+    properties->major = CAPABILITY / 10;
+    properties->minor = CAPABILITY % 10;
     properties->totalGlobalMem = memory_total_bytes();
     properties->multiProcessorCount = (int)launch_multiprocessors();
     properties->warpSize = LANES;
@@ -150,8 +148,8 @@ static const struct {
     enum cudaDeviceAttr attribute;
     int value;
 } device_attributes[] = {
-    {cudaDevAttrComputeCapabilityMajor, CAPABILITY_MAJOR},
-    {cudaDevAttrComputeCapabilityMinor, CAPABILITY_MINOR},
+    {cudaDevAttrComputeCapabilityMajor, CAPABILITY / 10},
+    {cudaDevAttrComputeCapabilityMinor, CAPABILITY % 10},
     {cudaDevAttrWarpSize, LANES},
     {cudaDevAttrMaxThreadsPerBlock, MAX_BLOCK_THREADS},
     {cudaDevAttrMaxBlockDimX, MAX_BLOCK_THREADS},
@@ -444,7 +442,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     attributes->maxThreadsPerBlock = (int)max_threads(kernel);
     attributes->maxDynamicSharedSizeBytes = dynamic_limit(function, kernel);
     attributes->ptxVersion = registry_ptx_version(function);
-    attributes->binaryVersion = 10 * CAPABILITY_MAJOR + CAPABILITY_MINOR;
+    attributes->binaryVersion = CAPABILITY;
     return cudaSuccess;
 }
 

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* libFuzzer calls
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FatbinPtx ptx;
-    if (fatbin_find_ptx(data, size, &ptx) != FATBIN_OK) return 0;
+    if (fatbin_find_ptx(data, size, 90, &ptx) != FATBIN_OK) return 0;
     const uint8_t *text = (const uint8_t *)ptx.text;
     if (text < data || ptx.length > size || text + ptx.length > data + size) abort();
     volatile uint8_t sum = 0;

@@ -59,7 +59,7 @@ static FatbinStatus find(const Buffer *buffer, size_t size, FatbinPtx *ptx) {
         mprotect(end, (size_t)page, PROT_NONE);
     }
     memcpy(end - size, buffer->bytes, size);
-    return fatbin_find_ptx(end - size, size, ptx);
+    return fatbin_find_ptx(end - size, size, 90, ptx);
 }
 
 /* Each status has a message of its own, with the remedy. */
@@ -73,6 +73,24 @@ static void test_messages(void) {
     for (int i = 0; i < 6; i++)
         ok(strstr(fatbin_message((FatbinStatus)i), part[i]) != NULL, "a message: %s", part[i]);
     is_text(fatbin_message((FatbinStatus)6), "unknown fatbin status", "for none of them");
+}
+
+/* Of which architecture PTX is taken, in whatever order the entries are. */
+static void test_architectures(void) {
+    static const struct {
+        unsigned architectures[3];
+        int taken;
+    } rows[] = {{{75, 80, 90}, 90},     {{90, 80, 75}, 90},  {{80, 120, 100}, 80},
+                {{120, 80, 86}, 86},    {{91, 90, 89}, 90},  {{120, 100, 103}, 100},
+                {{100, 120, 121}, 100}, {{120, 103, 91}, 91}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Buffer buffer;
+        FatbinPtx ptx = {0};
+        begin(&buffer);
+        for (int e = 0; e < 3; e++) put_entry(&buffer, 1, rows[i].architectures[e], false, "x");
+        is_int(find(&buffer, buffer.size, &ptx), FATBIN_OK, "three architectures");
+        is_int(ptx.architecture, rows[i].taken, "the newest that is not newer than the device");
+    }
 }
 
 /* The entries of a fatbin at their limits. */
@@ -118,6 +136,7 @@ static void test_limits(void) {
 }
 
 int main(void) {
+    test_architectures();
     test_limits();
     Buffer buffer;
     FatbinPtx ptx;
