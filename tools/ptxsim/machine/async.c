@@ -33,8 +33,15 @@ bool async_new(Warp *warp) {
     return warp->wgmma->in_flight != NULL;
 }
 
+/* Nothing is in flight. After a fault there may be something. */
+static void drop_stores(BulkQueue *queue) {
+    for (int i = 0; i < queue->count; i++) free(queue->bulk[i].source);
+    queue->count = 0;
+}
+
 void async_free(Warp *warp) {
     if (warp->copies) free(warp->copies->copy);
+    if (warp->bulk) drop_stores(warp->bulk);
     if (warp->bulk) free(warp->bulk->bulk);
     if (warp->wgmma) free(warp->wgmma->wgmma);
     if (warp->wgmma) free(warp->wgmma->in_flight);
@@ -46,7 +53,8 @@ void async_free(Warp *warp) {
 void async_begin(Block *block) {
     for (int i = 0; i < block->warps; i++) {
         Warp *warp = &block->warp[i];
-        warp->copies->count = warp->bulk->count = warp->wgmma->count = 0;
+        warp->copies->count = warp->wgmma->count = 0;
+        drop_stores(warp->bulk);
         warp->wgmma->fenced = false;
         warp->wgmma->issued = 0;
         memset(warp->wgmma->in_flight, 0, flags(block));

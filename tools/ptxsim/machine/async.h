@@ -37,6 +37,7 @@ typedef struct Bulk {
     uint32_t shared, bytes;
     uint32_t mbarrier; /* of a load */
     uint32_t group;    /* of a store */
+    uint8_t *source;   /* of a store that has read its bytes and not yet written them: these */
 } Bulk;
 
 typedef struct BulkLoads {

@@ -1,5 +1,6 @@
 #include "machine/landing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "machine/access.h"
@@ -57,14 +58,20 @@ bool copy_advance(Warp *warp) {
 
 /* ---- Bulk copies ----------------------------------------------------------------------------- */
 
+/* The host bytes of shared address 0, as far as the copy has to do with them. */
+static uint8_t *zero_of(const Bulk *bulk) {
+    return bulk->source ? (uint8_t *)((uintptr_t)bulk->source - bulk->shared)
+                        : shared_zero(bulk->warp->block);
+}
+
 static void move_plain(const Bulk *bulk, bool loads) {
-    uint8_t *shared = shared_zero(bulk->warp->block) + bulk->shared;
+    uint8_t *shared = zero_of(bulk) + bulk->shared;
     uint8_t *global = (uint8_t *)(uintptr_t)bulk->global;
     memcpy(loads ? shared : global, loads ? global : shared, bulk->bytes);
 }
 
 static void move_box(const Bulk *bulk, bool loads) {
-    uint8_t *shared = shared_zero(bulk->warp->block);
+    uint8_t *shared = zero_of(bulk);
     TensorRows rows = tensor_rows(&bulk->map, bulk->start);
     for (TensorRow row; tensor_rows_next(&rows, &row);) {
         if (loads)
@@ -79,6 +86,19 @@ void bulk_move(const Bulk *bulk, bool loads) {
         move_box(bulk, loads);
     else
         move_plain(bulk, loads);
+}
+
+void bulk_read(Bulk *store) {
+    const uint32_t line = TENSORMAP_SHARED_ALIGNMENT; /* a swizzle moves bytes within one */
+    const size_t bytes = store->map.rank ? (store->bytes + line - 1) / line * line : store->bytes;
+    store->source = malloc(bytes);
+    if (!store->source) abort();
+    memcpy(store->source, shared_zero(store->warp->block) + store->shared, bytes);
+}
+
+void bulk_write(const Bulk *store) {
+    bulk_move(store, false);
+    free(store->source);
 }
 
 void bulk_land(Block *block, int i) {
@@ -127,17 +147,24 @@ bool async_advance(Block *block) {
     return land_bulk_load(block);
 }
 
-void async_end(Block *block) {
-    warpgroups_end(block);
-    for (int i = 0; i < block->warps; i++) {
-        Warp *warp = &block->warp[i];
-        const Bulk *store = warp->bulk->bulk;
-        if (warp->bulk->count == 0) continue;
+/* The warp's bulk stores that have read their bytes write them; others there must not be. */
+static void stores_end(Warp *warp) {
+    BulkQueue *queue = warp->bulk;
+    for (int i = 0; i < queue->count; i++) {
+        const Bulk *store = &queue->bulk[i];
+        if (store->source) continue;
         warp->op = store->op;
         fault(warp, (int)store->lane,
               "the block ended while a bulk store still reads its shared memory: "
               "cp.async.bulk.wait_group is missing");
     }
+    for (int i = 0; i < queue->count; i++) bulk_write(&queue->bulk[i]);
+    queue->count = 0;
+}
+
+void async_end(Block *block) {
+    warpgroups_end(block);
+    for (int i = 0; i < block->warps; i++) stores_end(&block->warp[i]);
     if (block->loads->count) {
         const Bulk *load = block->loads->bulk;
         load->warp->op = load->op;

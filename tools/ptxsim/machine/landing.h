@@ -16,6 +16,12 @@ bool copy_advance(Warp *warp);
 /* Moves the bytes of a bulk copy: to shared memory, or from it. */
 void bulk_move(const Bulk *bulk, bool loads);
 
+/* A bulk store reads its bytes, and writes them later: shared memory may change then. */
+void bulk_read(Bulk *store);
+
+/* A bulk store that has not written its bytes does so, and is over. */
+void bulk_write(const Bulk *store);
+
 /* Lands the bulk load at index i of the block's. */
 void bulk_land(Block *block, int i);
 

@@ -201,17 +201,24 @@ static void run_commit(Warp *warp, const Op *op) {
     if (warp->block->record) observe_commit(warp->block->record, warp, RACE_BULK);
 }
 
-/* wait_group op->number: the stores of older groups are carried out now, in the late order. */
+/* wait_group op->number: the stores of older groups are carried out now, in the late order. With
+ * .read only their source has been read, and what they write may be seen later: by the next wait.
+ */
 static void run_wait(Warp *warp, const Op *op) {
     BulkQueue *queue = warp->bulk;
     int kept = 0;
     for (int i = 0; i < queue->count; i++) {
-        const Bulk *bulk = &queue->bulk[i];
+        Bulk *bulk = &queue->bulk[i];
         const uint32_t left = (uint32_t)op->number;
         const bool over =
             warp->mask >> bulk->lane & 1 && bulk->group + left < queue->groups[bulk->lane];
-        if (over && warp->block->settings->late) bulk_move(bulk, false);
-        if (!over) queue->bulk[kept++] = *bulk;
+        const bool late = over && warp->block->settings->late;
+        const bool reads = late && op->mode && !bulk->source;
+        if (reads)
+            bulk_read(bulk);
+        else if (late)
+            bulk_write(bulk);
+        if (!over || reads) queue->bulk[kept++] = *bulk;
     }
     queue->count = kept;
     if (warp->block->race)
@@ -270,7 +277,7 @@ bool decode_bulk(Decoder *d) {
     if (!opcode_is(d, "cp") || !take(d, "async") || !take(d, "bulk")) return false;
     if (take(d, "commit_group")) return done(d, run_commit, CLASS_OTHER);
     if (take(d, "wait_group")) {
-        take(d, "read");
+        d->op->mode = take(d, "read");
         d->op->number = (int32_t)immediate(d);
         return done(d, run_wait, CLASS_OTHER);
     }

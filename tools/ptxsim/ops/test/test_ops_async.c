@@ -307,6 +307,36 @@ static void test_bulk(const char *order) {
     }
 }
 
+/* After wait_group.read a store has read its bytes, which may change then. What it writes is there
+ * after wait_group, another wait_group.read or the end of the block, or already if copies are
+ * early.
+ */
+static void test_bulk_read(const char *order) {
+    static const struct {
+        const char *wait;
+        uint32_t late; /* what the block then sees in memory, if copies are late */
+    } rows[] = {{"cp.async.bulk.wait_group 0", 5},
+                {"cp.async.bulk.wait_group.read 0", 1},
+                {"cp.async.bulk.wait_group.read 1; cp.async.bulk.wait_group.read 0", 1},
+                {"cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group.read 0", 5},
+                {"cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0", 5},
+                {"cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 1", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t data[8] = {1, 1, 1, 1};
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "%smov.u32 v0, 5; st.shared.v4.u32 [s], {v0, v0, v0, v0}; fence.proxy.async; "
+                 "cp.async.bulk.global.shared::cta.bulk_group [p], [s], 16; "
+                 "cp.async.bulk.commit_group; %s; mov.u32 v0, 9; st.shared.u32 [s], v0; "
+                 "ld.global.u32 d, [p]; st.global.u32 [p+16], d; ret;\n}\n",
+                 HEAD, rows[i].wait);
+        const PtxRun run = run_ptx(text, 1, data, sizeof data);
+        const uint32_t seen = strstr(order, "late") ? rows[i].late : 5;
+        ok(run.status == LAUNCH_OK && data[0] == 5 && data[4] == seen,
+           "%s: %s: %u is there, %u is seen %s", order, rows[i].wait, data[0], data[4], run.error);
+    }
+}
+
 /* Three loads with an mbarrier each, which are waited for in this order: the second, the first, the
  * third. Each brings its own bytes. */
 static void test_three_loads(const char *order) {
@@ -344,6 +374,7 @@ int main(void) {
     each_order(test_phases);
     each_order(test_hand_over);
     each_order(test_bulk);
+    if (!is_on_gpu()) each_order(test_bulk_read);
     each_order(test_three_loads);
     return done_testing();
 }
