@@ -18,8 +18,8 @@
  * reach the rows that see key j. In V_j, column c, they reach column c of the rows that give key j
  * weight, and may make column c NaN in other rows of the heads that read this V, whether they see
  * key j or not, for a tensor core computes 0 * NaN. Nothing else is touched. A row whose scores are
- * all -inf is a row without keys; one with a score of +inf has NaN in O and LSE, because the maximum
- * is subtracted, and inf - inf is NaN.
+ * all -inf is a row without keys; one with a score of +inf has NaN in O and LSE, because the
+ * maximum is subtracted, and inf - inf is NaN.
  *
  * Finite inputs have a Q K^T that fp32 can hold, and scores S of at most ATTENTION_MOST_SCORE in
  * magnitude. fp32 has 24 bits: the next number after 10^8 is 10^8 + 8, so beyond it a P_ij may be
