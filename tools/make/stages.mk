@@ -3,7 +3,9 @@ STAGES := $(notdir $(wildcard stages/[0-9][0-9]_*))
 NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
 stage_of = $(if $1,$(filter $(patsubst stage%,%,$1)_%,$(STAGES)))
 
-STAGE_GOALS := $(filter stage%,$(MAKECMDGOALS))
+# Each once, in the order of the first: a stage that is named twice would be two arguments.
+distinct = $(if $1,$(firstword $1) $(call distinct,$(filter-out $(firstword $1),$1)))
+STAGE_GOALS := $(strip $(call distinct,$(filter stage%,$(MAKECMDGOALS))))
 SELECTED := $(or $(foreach g,$(STAGE_GOALS),$(call stage_of,$g)),$(STAGES))
 $(foreach g,$(STAGE_GOALS),$(if $(call stage_of,$g),,\
     $(error there is no $g: the stages are $(addprefix stage,$(NUMBERS)))))

@@ -188,6 +188,10 @@ ok "compare takes the kernel of an exercise" [ $? -eq 0 ]
 rm mine.cu
 run stage01 N=3
 ok "a build with a shape ends with 2" grep -q "make stage01 does not take N; it takes" "$log"
+run -n stage02 stage01 stage02 check-sass explore
+ok "a stage that is named twice is one, and the order stays" \
+    [ "$(grep -o 'explore.sh build/attention [0-9]*' "$log" | paste -sd' ')" = \
+    "explore.sh build/attention 02 explore.sh build/attention 01" ]
 run -n stage01 fuzz repeat SECONDS=3
 ok "what one of two commands takes is taken" [ $? -eq 0 ]
 run CFLAGS="-O1 -g" stage01 ARCH=sm_80 -n

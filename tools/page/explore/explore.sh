@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # make stageNN explore: records one block of a stage on the simulator and writes a page of it.
 # Usage: explore.sh HARNESS STAGE SOURCE PREVIOUS LIBRARY OUTPUT [VARIABLE=value...]
-# PREVIOUS is the source before this one, or empty; OUTPUT the page, or - for the record itself.
+# PREVIOUS is the source before this one, or empty; OUTPUT the page, *.html, or - for the record
+# itself.
 # Environment: LAB_SHOW prints machine code, NAV is put into the page's head.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
+if [ $# -lt 6 ] || [[ $6 != - && $6 != *.html ]]; then
+    echo "usage: explore.sh HARNESS STAGE SOURCE PREVIOUS LIBRARY OUTPUT.html|- [KEY=value...]" >&2
+    exit 64
+fi
 harness=$1 stage=$2 source=$3 previous=$4 library=$5 output=$6
 shift 6
 here=$(dirname "$0")

@@ -77,6 +77,10 @@ result $? "beside another it gets a sentence" "$scratch/log"
 make stage06 explore BLOCK=8 >"$scratch/log" 2>&1
 [ $? -eq 2 ] && grep -q 'BLOCK=8: kernel flash_fwd has blocks 0 to 7' "$scratch/log"
 result $? "a block that does not exist is refused" "$scratch/log"
+tools/page/explore/explore.sh build/attention 07_swizzle stages/07_swizzle/kernel.cu '' "$library" \
+    "$library" >"$scratch/log" 2>&1
+[ $? -eq 64 ] && grep -q '^usage: explore.sh' "$scratch/log" && grep -q attention_launch "$library"
+result $? "an output that is no page is refused, and stays what it is"
 make stage06 explore FORMAT=json 2>/dev/null | head -c 12 | grep -q '{"format":1,'
 result $? "FORMAT=json prints the record"
 echo "1..$count"
