@@ -107,9 +107,9 @@ $(NUMBERS:%=stage%): $(if $(filter-out stage%,$(MAKECMDGOALS)),,$(KERNELS) $(PRO
 	@:
 
 # In the simulator, where a stage needs no other, a first run begins with the first stage while
-# another make builds the rest.
-FIRST_RUN := $(if $(and $(SIM_ALONE),$(word 2,$(KERNELS))),$(if $(BUILD_ALONE)$(wildcard \
-    $(wordlist 2,99,$(KERNELS))),,yes))
+# another make builds the rest. Beside a second command this make may build the same files.
+FIRST_RUN := $(if $(and $(SIM_ALONE),$(filter 1,$(words $(COMMANDS))),$(word 2,$(KERNELS))),$(if \
+    $(BUILD_ALONE)$(wildcard $(wordlist 2,99,$(KERNELS))),,yes))
 BUILD_OTHERS = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(MAKE) --no-print-directory $(filter -j1,\
     $(MAKEFLAGS)) $(STAGE_GOALS) run BUILD_ALONE=yes $(MAKEOVERRIDES) & export BUILDING=$$!; \
     trap 'kill $$BUILDING 2>/dev/null' EXIT;

@@ -276,6 +276,9 @@ PATH=$PWD/bin:$PATH run run -n
 ok "without a GPU they are PTX alone" says ",code=compute_80 "
 ok "in a folder of their own" \
     grep -q " build/attention run .* build/sim/sm_80/01_three_pass build/sim/" "$log"
+ok "a first run has the others built by another make" says "run BUILD_ALONE=yes"
+PATH=$PWD/bin:$PATH run run sass-diff FROM=01 TO=02 -n
+ok "beside a second command it builds them itself" [ "$(grep -c BUILD_ALONE "$log")" -eq 0 ]
 PATH=$PWD/bin:$PATH run stage01 sass -n
 ok "machine code is made where it is asked for" builds 01_three_pass 80
 mkdir -p build/sm_80/01_three_pass && touch build/sm_80/01_three_pass/d128_fp16_full.so
