@@ -10,7 +10,7 @@ SHELL := /bin/bash
 # Numbers and names read the same whatever the user's language; scripts go where they say, and git
 # in a hook of git as well.
 export LC_ALL := C
-unexport CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX
+unexport CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX SHELLOPTS BASHOPTS
 
 include $(addprefix tools/make/,given.mk variables.mk limits.mk stages.mk compilers.mk \
     selection.mk kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)

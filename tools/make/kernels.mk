@@ -12,7 +12,7 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attentio
 	    { rm -f $$@.new; exit 1; }
 	@! grep -q '(C75' $$(@:.so=.log) || { rm -f $$@.new; \
 	    echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; exit 1; }
-	@mv $$@.new $$@; $$(said)
+	@mv $$@.new $$@ && { $$(said); }
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attention.h \
         build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
