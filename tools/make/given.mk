@@ -32,6 +32,12 @@ $(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(call unsafe,$(value $v)),\
 $(foreach v,$(filter-out D,$(WORDS)),$(if $(call is_given,$v),$(if $(word 2,$(value $v)),\
     $(error $v must be one word; not '$(value $v)'))))
 
+# Kernels' files: make takes these characters for patterns and rules, a compiler - for an option.
+$(foreach v,KERNEL FROM TO,$(foreach c,% : = * ? [ ],$(if $(findstring $c,$(value $v)),\
+    $(error $v must be a file without $c in its name; not '$(value $v)')))\
+    $(if $(filter -%,$(notdir $(value $v))),\
+    $(error $v must be a file whose name does not begin with -; not '$(value $v)')))
+
 # An empty value is none, as it is to the programs.
 $(foreach v,$(USERS),$(if $(call is_given,$v),$(if $(strip $(value $v)),,\
     $(eval override undefine $v))))

@@ -23,6 +23,18 @@ function sort_numbers(list, count,    i, j, value) {
     }
 }
 
+function refuse(why) {
+    printf "%s:%d: %s\n", FILENAME, FNR, why >"/dev/stderr"
+    exit 1
+}
+
+# A run that was cut off leaves half a line.
+NF && !/^\{.*\}[ \t\r]*$/ { refuse("not a JSON object") }
+
+field($0, "tflops") field($0, "ms_median") !~ /^[0-9.eE+-]*$/ {
+    refuse("tflops and ms_median must be numbers or null")
+}
+
 /^\{/ && !field($0, "name") {
     rest = $0
     while (match(rest, /"[a-z_]+":/)) {
@@ -52,10 +64,4 @@ function sort_numbers(list, count,    i, j, value) {
     about["device"] = about["device"] ? about["device"] : field($0, "device")
     about["input"] = input_of($0)
     about["dtype"] = about["dtype"] ? about["dtype"] : field($0, "dtype")
-    next
-}
-
-NF {
-    printf "%s:%d: not a JSON object\n", FILENAME, FNR >"/dev/stderr"
-    exit 1
 }

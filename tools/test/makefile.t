@@ -98,6 +98,17 @@ for bad in "N=1'; touch executed; echo '" 'GPU=0;touch executed' 'SEED=$(shell t
     ok "${bad//$'\n'/, then } ends with 2" [ $? -eq 2 ]
     ok "and is named" says "${bad%%[=;]*}"
 done
+# A pattern would be another kernel: the one that was built before.
+mkdir -p dir.cu
+for bad in KERNEL='half_50%.cu' KERNEL='a*.cu' KERNEL=a?b.cu KERNEL=a:b.cu KERNEL=k=1.cu \
+    KERNEL='[b].cu' KERNEL=-top.cu KERNEL=./-top.cu KERNEL=dir.cu; do
+    run stage01 run "$bad"
+    ok "$bad ends with 2" [ $? -eq 2 ]
+    ok "in a sentence" grep -qE "KERNEL( must be a file |=dir.cu: there is no)" "$log"
+done
+run compare FROM=01 TO='50%.cu'
+ok "TO=50%.cu ends with 2" [ $? -eq 2 ]
+ok "in a sentence" says "TO must be a file without % in its name; not '50%.cu'"
 run stage01 run '";touch executed;"'
 ok "a goal with a quote ends with 2" [ $? -eq 2 ]
 ok "nothing of them was executed" [ ! -e executed ]

@@ -318,6 +318,14 @@ run "$plot" "$stem.jsonl"
 ok "a line that is no object: exit 1" [ $code -eq 1 ]
 ok "and where" says "$stem.jsonl:6: not a JSON object"
 ok "the table stays" cmp -s "$work/before" "$stem.md"
+sed -i '6s/.*/{"stage":1,"name":"01_three_pass","device":"sim/' "$stem.jsonl"
+run "$plot" "$stem.jsonl"
+ok "half a line is refused, too" says "$stem.jsonl:6: not a JSON object"
+for number in banana -nan inf; do
+    sed -i "6s/.*/{\"name\":\"x\",\"status\":\"pass\",\"tflops\":$number}/" "$stem.jsonl"
+    run "$plot" "$stem.jsonl"
+    ok "$number is no number" says "$stem.jsonl:6: tflops and ms_median must be numbers or null"
+done
 echo '{"a":1}' >"$stem.jsonl"
 run "$plot" "$stem.jsonl"
 ok "no result: exit 1" [ $code -eq 1 ]

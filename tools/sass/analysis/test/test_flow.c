@@ -64,6 +64,7 @@ static void test_two_ways_back(void) {
                 "EXIT\n");
     is_int(flow->loops, 1, "one loop, which is repeated from two places");
     is_int(flow->loop[0].back, 4, "the last of them");
+    is_regions("plllle", "all in between is in it");
 }
 
 static void test_nested(void) {
