@@ -896,8 +896,8 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     // With up to two pieces per block, full sixteen, a counter costs more than it brings.
     best.counted = best.row_tiles * best.heads * best.pieces > (CAUSAL ? 2 : 16) * blocks;
     // Causal: many heads at a time, so that no long tiles are left for the end; but what they read
-    // fits L2. Groups of equal size, without a counter of any: the order alone balances then.
-    // Full: a head at a time, so that blocks read the same keys at the same time.
+    // fits L2. Groups of equal size; without a counter, where their order alone balances the tiles,
+    // as large as that allows. Full: one head, so that blocks read the same keys at the same time.
     const long long fit = L2_BYTES / ((long long)p->seq_kv * D * 2 * sizeof(element));
     best.group = fit < 1 ? 1 : (int)min(fit, (long long)(best.counted ? MAX_GROUP : best.heads));
     best.group = ceil_div(best.heads, ceil_div(best.heads, best.group));
