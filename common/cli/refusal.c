@@ -22,13 +22,13 @@ static AttentionProblem smallest_problem(const Problem *problem) {
 
 static bool runs_somewhere(const Stage *stage, const AttentionProblem *smallest) {
     for (size_t i = 0; i < CAPABILITIES; i++)
-        if (!stage->supports(smallest, capabilities[i])) return true;
+        if (!stage_supports(stage, smallest, capabilities[i])) return true;
     return false;
 }
 
 static bool refuses_device(const Stage *stage, const Problem *problem, int compute_capability) {
     const AttentionProblem smallest = smallest_problem(problem);
-    return runs_somewhere(stage, &smallest) && stage->supports(&smallest, compute_capability);
+    return runs_somewhere(stage, &smallest) && stage_supports(stage, &smallest, compute_capability);
 }
 
 /* 2^26 rows in three ways, which is less than 2^31 blocks in any. Nobody computes them here: a
@@ -42,7 +42,7 @@ static bool accepts_many_rows(const Stage *stage, const Problem *problem, int co
     };
     for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
         many[i].scale = problem->shape.scale;
-        const char *why = stage->supports(&many[i], compute_capability);
+        const char *why = stage_supports(stage, &many[i], compute_capability);
         if (why)
             return error_set(error, STATUS_FAIL,
                              "it would refuse B=%d H=%d HKV=%d N=%d NKV=%d (\"%s\"), and the "
@@ -63,7 +63,7 @@ static bool refuses_too_many(const Stage *stage, const Problem *problem, int com
                                    .seq_q = 64,
                                    .seq_kv = 64,
                                    .scale = problem->shape.scale};
-    return stage->supports(&most, compute_capability) ||
+    return stage_supports(stage, &most, compute_capability) ||
            error_set(error, STATUS_FAIL,
                      "it would accept B=%d H=%d HKV=%d N=%d NKV=%d, which needs more than 2^31 - 1 "
                      "blocks",
@@ -79,7 +79,7 @@ static size_t workspace_of(const Stage *stage, const Problem *problem, int batch
                                     .seq_q = 64,
                                     .seq_kv = 64,
                                     .scale = problem->shape.scale};
-    return stage->workspace_bytes(&asked);
+    return stage_workspace_bytes(stage, &asked);
 }
 
 /* Where two batches need twice the workspace of one, many need as many times as much: a number of
@@ -99,7 +99,7 @@ static bool refuses_all(const Stage *stage, const AttentionProblem *problem, int
                         bool newer) {
     for (size_t i = 0; i < CAPABILITIES; i++)
         if ((newer ? capabilities[i] > version : capabilities[i] < version) &&
-            !stage->supports(problem, capabilities[i]))
+            !stage_supports(stage, problem, capabilities[i]))
             return false;
     return true;
 }
@@ -117,7 +117,7 @@ static bool accepts_its_devices(const Stage *stage, const Problem *problem, int 
     for (size_t i = 0; i < CAPABILITIES; i++) {
         const int asked = capabilities[i];
         const bool newer = asked > ptx_version;
-        const char *why = stage->supports(&smallest, asked);
+        const char *why = stage_supports(stage, &smallest, asked);
         if (why && (asked == ptx_version || (newer && !alone)))
             return error_set(error, STATUS_FAIL,
                              "it would refuse compute capability %d.%d (\"%s\"), and it is "
@@ -140,7 +140,7 @@ static double elements(const Problem *problem) {
 
 bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capability,
                    Error *error) {
-    const char *why = stage->supports(&problem->shape, compute_capability);
+    const char *why = stage_supports(stage, &problem->shape, compute_capability);
     if (!why)
         return accepts_many_rows(stage, problem, compute_capability, error) &&
                refuses_too_many(stage, problem, compute_capability, error) &&

@@ -125,7 +125,7 @@ static bool launch_once(Trial *trial, const Stage *stage, const Buffer *workspac
 
 static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *workspace,
                              Error *error) {
-    const size_t bytes = stage->workspace_bytes(&trial->problem.shape);
+    const size_t bytes = stage_workspace_bytes(stage, &trial->problem.shape);
     *workspace = (Buffer){0};
     if (workspace_excessive(&trial->problem, bytes))
         return error_set(error, STATUS_FAIL,
@@ -312,7 +312,7 @@ static bool time_passed(Trial *trial, Result *const passed[], int count, Timing 
     size_t bytes = 0;
     int failed = -1;
     for (int i = 0; i < count; i++) {
-        const size_t needed = passed[i]->stage.workspace_bytes(&trial->problem.shape);
+        const size_t needed = stage_workspace_bytes(&passed[i]->stage, &trial->problem.shape);
         stages[i] = &passed[i]->stage;
         bytes = needed > bytes ? needed : bytes;
     }

@@ -24,6 +24,37 @@ void stage_name(const char *folder, Stage *stage) {
     if (stage->name[digits] == '_') stage->number = atoi(stage->name);
 }
 
+static const char *running; /* the stage whose code runs; NULL: none */
+
+static void at_exit(void) {
+    if (!running) return;
+    dprintf(STDERR_FILENO, "%s ended the program: does its host code call exit?\n", running);
+    _exit(STATUS_FAIL);
+}
+
+void stage_enter(const Stage *stage) {
+    static bool armed;
+    armed = armed || atexit(at_exit) == 0;
+    running = stage->name;
+}
+
+void stage_leave(void) { running = NULL; }
+
+const char *stage_supports(const Stage *stage, const AttentionProblem *problem,
+                           int compute_capability) {
+    stage_enter(stage);
+    const char *why = stage->supports(problem, compute_capability);
+    stage_leave();
+    return why;
+}
+
+size_t stage_workspace_bytes(const Stage *stage, const AttentionProblem *problem) {
+    stage_enter(stage);
+    const size_t bytes = stage->workspace_bytes(problem);
+    stage_leave();
+    return bytes;
+}
+
 /* Stores the address of a symbol in the pointer variable at `target`. */
 static bool find(void *library, const char *path, const char *symbol, void *target, Error *error) {
     void *address = dlsym(library, symbol);
@@ -77,7 +108,9 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
     if (stat(path, &info) != 0)
         return error_set(error, STATUS_FAIL, "%s is not there: the stage's variant is not built",
                          path);
+    stage_enter(stage); /* a library may run code as it is loaded */
     stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    stage_leave();
     if (!stage->library) return error_set(error, STATUS_FAIL, "%s", dlerror());
     stage->one_device = for_one_device(path);
     if (find(stage->library, path, "attention_kernels", &stage->kernels, error) &&

@@ -30,7 +30,9 @@ static cudaError_t call(const Stage *stage, const AttentionProblem *shape,
         "the host, such as the device's memory?\n",
         stage->name);
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &own, &others[i]);
+    stage_enter(stage);
     const cudaError_t code = stage->launch(shape, tensors, workspace, device_stream());
+    stage_leave();
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &others[i], NULL);
     return code;
 }
@@ -108,7 +110,7 @@ static bool launches_large(const Stage *stage, const Problem *problem, const Dev
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const AttentionProblem *const s = &shapes[i];
         if (!simulator_rehearse(INT_MAX)) return true;
-        const bool refused = stage->supports(s, device->compute_capability);
+        const bool refused = stage_supports(stage, s, device->compute_capability);
         const cudaError_t code = refused ? cudaSuccess : call(stage, s, &tensors, at[5]);
         simulator_rehearsed();
         cudaGetLastError();

@@ -45,7 +45,11 @@ enum {
     BUG_SHAPE,           /* wrong if its first launch had another number of keys */
     BUG_SWALLOWS,        /* does not return the error of a launch */
     BUG_MILLIONS,        /* cannot launch 2^24 rows */
-    BUG_CRASH            /* its host code crashes */
+    BUG_CRASH,           /* its host code crashes */
+    BUG_EXIT,            /* its launch ends the program, with exit code 0 */
+    BUG_EXIT_LOADED,     /* so does it as it is loaded */
+    BUG_EXIT_ASKED,      /* or when it is asked what it supports */
+    BUG_EXIT_ASKED_MORE  /* or how large its workspace is */
 };
 
 #ifndef BUG
@@ -114,6 +118,10 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
     if (BUG == BUG_WAITS) cudaDeviceSynchronize();
 }
 
+__attribute__((constructor)) static void loaded(void) {
+    if (BUG == BUG_EXIT_LOADED) exit(0);
+}
+
 /* The harness asks the runtime about it; it is never run as a kernel. */
 static const int not_a_kernel;
 const AttentionKernel attention_kernels[] = {
@@ -122,12 +130,14 @@ const AttentionKernel attention_kernels[] = {
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (BUG == BUG_UNSUPPORTED && compute_capability != 120) return "needs compute capability 12.0";
     if (BUG == BUG_REFUSES && p->seq_kv % 2) return "needs an even number of keys";
+    if (BUG == BUG_EXIT_ASKED) exit(0);
     if (BUG == BUG_REFUSES_ALL) return "has no time";
     return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
 }
 
 size_t attention_workspace_bytes(const AttentionProblem *p) {
     (void)p;
+    if (BUG == BUG_EXIT_ASKED_MORE) exit(0);
     return BUG == BUG_WORKSPACE         ? (size_t)1 << 50
            : BUG == BUG_WORKSPACE_GUARD ? 1000
            : BUG == BUG_COUNTER         ? sizeof(int)
@@ -141,6 +151,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     static AttentionTensors first;
     if (BUG == BUG_MILLIONS && p->seq_q >= 1 << 24) return cudaErrorInvalidValue;
     if (BUG == BUG_CRASH) raise(SIGSEGV);
+    if (BUG == BUG_EXIT) exit(0);
     if (!fake_launch()) return BUG == BUG_SWALLOWS ? cudaSuccess : cudaGetLastError();
     if (launches++ == 0) first = *t;
     if (BUG == BUG_LAUNCH) return cudaErrorInvalidValue;

@@ -293,6 +293,20 @@ change 's/    flash_fwd<<</    *(volatile int *)8 = 0;\n    flash_fwd<<</'
 run stage02 grade
 ok "host code that crashes" says "the program crashed (signal SEGV): what runs on the host is at"
 
+for call in 'exit(0)' '_exit(0)'; do
+    change "s/#include <limits.h>/&\n#include <stdlib.h>\n#include <unistd.h>/
+        s/    flash_fwd<<</    $call;\n    flash_fwd<<</"
+    run stage02 grade
+    ok "host code that calls $call" says "FAILS  its host code returns: B=1"
+    ok "and is said to" says "         02_next ended the program: does its host code call exit?"
+    ok "runs once" says "the grid, the counters and the signature: first it has to run to its end"
+done
+change 's/#include <limits.h>/&\n#include <unistd.h>/
+    s/    flash_fwd<<</    if (p->seq_q == 17) _exit(0);\n    flash_fwd<<</'
+run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+ok "host code that ends one case of the grid" says "FAILS  right results on the grid"
+ok "is said to" says "         02_next ended the program: does its host code call exit?"
+
 change 's/#include <limits.h>/&\n#include <unistd.h>/
     s/    flash_fwd<<</    pause();\n    flash_fwd<<</'
 LIMIT=10 run stage02 grade

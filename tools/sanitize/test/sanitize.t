@@ -21,13 +21,17 @@ cat >"$work/program-sim" <<'END'
 line="race=${SIM_RACE:-} async=${SIM_ASYNC:-} index=${SIM_INDEX:-} \
 sms=${SIM_MULTIPROCESSORS:-} $*"
 echo "$line" >>"$CALLS"
-[[ -n ${FINDS:-} && $line =~ $FINDS ]] || exit 0
+if [[ -z ${FINDS:-} || ! $line =~ $FINDS ]]; then
+    for word; do [[ $word != */* ]] || echo "${word##*/}  PASS"; done
+    exit
+fi
 eval "${WORDS:-echo a data race at line 7}"
 exit "${CODE:-1}"
 END
 cat >"$work/bin/compute-sanitizer" <<'END'
 #!/bin/bash
 echo "$*" >>"$CALLS"
+echo "01_one  PASS"
 [[ -n ${FINDS:-} && "$*" =~ $FINDS ]] || exit 0
 eval "${WORDS:-echo an invalid access at line 9}"
 exit 1
@@ -120,6 +124,11 @@ new 2 "another kind at the same line" "case \$line in *N=400*) echo 'ptxsim: x, 
 new 3 "a wrong result beside it, each time," "$race; echo '01 FAIL (see above)'
     case \$line in *N=400*) echo '02  1e-3 FAIL' ;; esac"
 new "$runs" "what names no line" 'echo "ptxsim: it hangs"'
+
+CODE=0 FINDS='async=late .*N=400' WORDS='echo "01_one  PASS"' \
+    sanitize DEVICE=sim build/01_one build/02_two
+ok "a program that ends with 0 before each verdict is no clean one" [ $code -eq 1 ]
+ok "and says so" says "the program ended early: does a stage's host code end it?"
 
 # ---- on a GPU ------------------------------------------------------------------------------------
 mv "$work/nvidia-smi" "$work/bin"
