@@ -2,22 +2,30 @@
 # alone.
 # Arguments: the architecture, the folder, the source where it is not the stage's, and what it
 # depends on besides attention.h; the root if it is not KERNEL_ROOT.
+# A file of the user's, unlike a stage, may include others: it is built again when one of them
+# changes, and as `file:` in the list any of them, or the file itself, may be gone.
+# What is not whole yet has a name of its own in each process: two makes may build the same kernel.
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
         build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D); $$(call say,nvcc  $2 $$* ($1))
-	@$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
+	@trap 'rm -f $$@.$$$$$$$$.new*' EXIT; \
+	$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
-	    $$(call macros,$$*,$1) $$< -o $$@.new 2> >(tee $$(@:.so=.log) >&2) || \
-	    { rm -f $$@.new; exit 1; }
-	@! grep -q '(C75' $$(@:.so=.log) || { rm -f $$@.new; \
-	    echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; exit 1; }
-	@mv $$@.new $$@ && { $$(said); }
+	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$@.$$$$$$$$.new.d) \
+	    -o $$@.$$$$$$$$.new 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
+	cat $$@.$$$$$$$$.new.log >&2; [ $$$$code -eq 0 ] || exit 1; \
+	! grep -q '(C75' $$@.$$$$$$$$.new.log || { \
+	    echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; exit 1; }; \
+	$(if $3,echo '$$<:' >>$$@.$$$$$$$$.new.d && mv $$@.$$$$$$$$.new.d $$@.d &&) \
+	mv $$@.$$$$$$$$.new $$@
+	@$$(said)
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attention.h \
         build/flags/nvcc build/toolchain.mk
 	@mkdir -p $$(@D)
 	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
 	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
+$(if $3,-include $(wildcard $(or $4,$(KERNEL_ROOT))/$1/$2/*.d))
 endef
 comma := ,
 ptx_of = compute_$(1:sm_%=%)

@@ -327,14 +327,14 @@ printf '%s\n' "CUOBJDUMP := $work/new/cuobjdump" "NVDISASM := $work/new/cuobjdum
     >build/disassembler.mk
 beside() { PATH=$PWD/bin:$PATH run -n -o build/disassembler.mk "$@"; }
 compiles() { # compiles NVCC OPTION OUTPUT
-    grep -qE "^$1 .* $2 .* -o $3/d128_fp16_full.so" "$log"
+    grep -qE "$1 .* $2 .* -o $3/d128_fp16_full.so" "$log"
 }
 only() { # only NVCC: nothing is compiled by the other one
-    grep -q "^$1 " "$log" && ! grep -E "^$work/(old|new)/nvcc " "$log" | grep -vq "^$1 "
+    grep -q "$1 " "$log" && ! grep -E "$work/(old|new)/nvcc " "$log" | grep -vq "$1 "
 }
 old() { compiles "$old_nvcc" --no-compress "build/$1"; }
 new() { compiles "$new_nvcc" --compress-mode=none "build/$1"; }
-whole() { grep -qE "^$new_nvcc .*code=\[sm_[^ ]* .*-o build/sim_whole/" "$log"; }
+whole() { grep -qE "$new_nvcc .*code=\[sm_[^ ]* .*-o build/sim_whole/" "$log"; }
 on 7.5
 beside run
 ok "the GPU's compiler makes its stages" old sm_75/01_three_pass
@@ -354,11 +354,11 @@ done
 beside stage01 explore
 ok "with machine code, for what shows it" whole
 beside planted BUGS=04_no_WAR
-ok "planted builds nothing with the GPU's" [ "$(grep -c "^$old_nvcc" "$log")" -eq 0 ]
+ok "planted builds nothing with the GPU's" [ "$(grep -c "$old_nvcc" "$log")" -eq 0 ]
 for command in sanitize grid bench profile tune sass; do
     beside stage01 $command
     ok "$command on the GPU has nothing of the simulator's" \
-        [ "$(grep -c "^$new_nvcc" "$log")" -eq 0 ]
+        [ "$(grep -c "$new_nvcc" "$log")" -eq 0 ]
 done
 beside compare FROM=01 TO=02
 ok "compare has the GPU's kernels" old sm_75/02_coalesced
@@ -436,6 +436,38 @@ if [ -n "$disassembler" ]; then
 else
     for command in sass count check-sass; do skip "there is no disassembler"; done
 fi
+# A compiler that says where it writes, and takes its time; one that writes nothing.
+cat >"$work/slow" <<'END'
+#!/bin/bash
+while [ "$1" != -o ]; do shift; done
+echo "$2" >>written; sleep 1; echo whole >"$2"
+END
+printf '#!/bin/sh\nexit 0\n' >"$work/nothing"
+chmod +x "$work/slow" "$work/nothing"
+make stage01 DTYPE=bf16 NVCC="$work/slow" >"$log" 2>&1 & other=$!
+run stage01 DTYPE=bf16 NVCC="$work/slow"
+ok "two makes build the same kernel at once" [ $? -eq 0 ]
+ok "each" wait $other
+ok "in a file of its own" [ "$(sort -u written | wc -l)" -eq 2 ]
+rm written
+run stage01 DTYPE=bf16 CAUSAL=1 NVCC="$work/nothing"
+ok "a kernel that the compiler did not write ends with 2" [ $? -eq 2 ]
+# A learner's kernel that includes a file beside it.
+mkdir -p mine
+{ echo '#include "beside.cuh"'; cat stages/01_three_pass/kernel.cu; } >mine/kernel.cu
+touch mine/beside.cuh
+run stage01 KERNEL=mine/kernel.cu
+ok "a kernel that includes a file builds" [ "$(built)" -eq 1 ]
+run stage01 KERNEL=mine/kernel.cu
+ok "built again: nothing to do" [ "$(built)" -eq 0 ]
+sleep 0.1 # files have the time of the last tick of the clock
+touch mine/beside.cuh
+run stage01 KERNEL=mine/kernel.cu
+ok "if that file changes it is built again" [ "$(built)" -eq 1 ]
+cp stages/01_three_pass/kernel.cu other.cu && rm -r mine
+run stage01 KERNEL=other.cu
+ok "one elsewhere is built where these are gone" [ "$(built)" -eq 1 ]
+rm other.cu
 touch stages/02_coalesced/kernel.cu
 run stage01 ARCH=sm_80
 ok "another stage's change rebuilds nothing" [ "$(built)" -eq 0 ]
