@@ -101,6 +101,9 @@ clean:
 
 # Output that goes to a pager or head which ends early (141: SIGPIPE) is no error.
 PIPED = || { code=$$?; [ $$code -eq 141 ] || exit $$code; }
+# What git and bash print passes through cat, which notices that it cannot be written, as they do
+# not.
+WRITTEN = | cat $(PIPED)
 
 # `make stage07` alone builds; beside another goal it only selects.
 $(NUMBERS:%=stage%): $(if $(filter-out stage%,$(MAKECMDGOALS)),,$(KERNELS) $(PROGRAMS))
@@ -161,7 +164,7 @@ test: numpy $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(sort $(ALL_KERNELS)
 	    tools/test/run_tests.sh build/test_times $(LONG_TESTS) $(C_TESTS) \
 	        $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS))
 
-# git does not notice a full disk; cat does. Whether there are colours is settled before the pipe.
+# Whether there are colours is settled before the pipe.
 diff:
 	$(if $(call stage_of,$(FROM)),,$(error FROM must be one of: $(NUMBERS); not '$(FROM)'))
 	$(if $(call stage_of,$(TO)),,$(error TO must be one of: $(NUMBERS); not '$(TO)'))
@@ -169,7 +172,7 @@ diff:
 	@set -o pipefail; color=never; git config --get-colorbool color.diff && color=always; \
 	{ git --no-pager diff --no-index --patience --color=$$color \
 	    stages/$(call stage_of,$(FROM))/kernel.cu stages/$(call stage_of,$(TO))/kernel.cu || \
-	    [ $$? -eq 1 ]; } | cat $(PIPED)
+	    [ $$? -eq 1 ]; } $(WRITTEN)
 
 ptx: $(SELECTED_DIRS:%=%/$(VARIANT).ptx)
 	@cat $^ $(PIPED)
@@ -195,7 +198,8 @@ profile: ncu $(KERNELS) $(PROGRAMS)
 	@tools/profile/profile.sh build/attention $(FORWARD) $(SELECTED_DIRS)
 
 sanitize: $(ALL_KERNELS) $(PROGRAMS)
-	@tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS) $(PIPED)
+	@set -o pipefail; \
+	tools/sanitize/sanitize.sh build/attention $(FORWARD) $(SELECTED_DIRS) $(WRITTEN)
 
 trace:
 	@python=$$(tools/toolchain/python.sh build/python) && "$$python" reference/trace.py \
@@ -273,7 +277,8 @@ grade: export LAB := $(LAB)
 grade: export CHECK := $(LAB_RUN) check
 grade: export LIMITS := $(LAB_RUN) limits
 grade: $(REFERENCE)/d128_fp16_full.so $(PROGRAMS)
-	@tools/exercise/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention
+	@set -o pipefail; \
+	tools/exercise/exercise.sh grade $(SELECTED) '$(KERNEL)' build/attention $(WRITTEN)
 
 # ---- Mutation testing: would the checks notice a mistake in a stage? -----------------------------
 mutate: export NVCC := $(NVCC)

@@ -129,6 +129,14 @@ mv kept_work work
 run stage02 run KERNEL=$mine DEVICE=sim N=40
 ok "the learner's kernel runs" [ $code -eq 0 ]
 ok "and it is the one that was compiled" [ -e build/sm_80/work/02_next/d128_fp16_full.so ]
+for command in grade "sanitize DEVICE=sim N=8 NKV=8 D=128 DTYPE=fp16 CAUSAL=0 KERNEL=$mine"; do
+    read -ra words <<<"$command"
+    for where in /dev/full '&-'; do
+        eval "make ARCH=sm_80 VARIANTS=d128_fp16_full stage02 ${words[*]} >$where" 2>"$log"
+        ok "${words[0]} that cannot write what it found ends with 2" [ $? -eq 2 ]
+        ok "and cat says why" says "cat: "
+    done
+done
 sed 's/p.scale/1/' $mine >other.cu
 touch -d '1 hour ago' other.cu
 run stage02 run KERNEL=other.cu DEVICE=sim N=40
