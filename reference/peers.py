@@ -23,7 +23,7 @@ rms_error is of the harness's rows against its truth in fp64.
 stdout: one line about the software, then one object per cell and name with the keys of `attention
 bench`. stderr: one line per cell. CUDART names the CUDA runtime that the stages call, TRUTH the
 harness as a library (common/cli/library.h; default build/libtruth.so).
-Exit: 0, 1 if a stage fails, 2 if there is no GPU, 64 bad usage.
+Exit: 0, 1 if a stage fails, 2 if there is no GPU or no TRUTH, 64 bad usage.
 """
 import ctypes
 import datetime
@@ -147,7 +147,11 @@ def parse(arguments):
 @functools.cache
 def harness():
     """The library of common/cli/library.h."""
-    library = ctypes.CDLL(os.environ.get("TRUTH") or f"{ROOT}/build/libtruth.so")
+    path = os.environ.get("TRUTH") or f"{ROOT}/build/libtruth.so"
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        stop(SKIP, f"the harness's library cannot be loaded: make build/libtruth.so: {error}")
     library.library_open.restype = ctypes.c_void_p
     library.library_rows.restype = ctypes.c_size_t
     library.library_rms_error.restype = ctypes.c_double

@@ -8,6 +8,7 @@ be worked out on paper. For each row i and tile j:
     m_i = max(m_old, max S_ij)      P_ij = exp(S_ij - m_i)
     l_i = exp(m_old - m_i) l_i + sum P_ij      O_i = exp(m_old - m_i) O_i + P_ij V_j
 """
+import errno
 import os
 import signal
 import sys
@@ -28,9 +29,12 @@ def options(arguments):
         if key not in DEFAULTS:
             usage(f"there is no {key}: the variables are {', '.join(DEFAULTS)}")
         low, high = ALLOWED[key]
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-            usage(f"{key} must be a whole number from {low} to {high}, not '{text}'")
-        values[key] = int(text)
+        digits = text.lstrip("0") or text[-1:]  # int() refuses thousands of digits
+        if not (text.isascii() and text.isdigit() and len(digits) <= len(str(high))
+                and low <= int(digits) <= high):
+            shown = text if len(text) <= 40 else text[:40] + "..."
+            usage(f"{key} must be a whole number from {low} to {high}, not '{shown}'")
+        values[key] = int(digits)
     return values
 
 
@@ -72,6 +76,8 @@ def trace(N, D, BC, CAUSAL, SEED):
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make trace | head` ends quietly
     try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         trace(**options(sys.argv[1:]))
         print(end="", flush=True)
     except OSError as error:

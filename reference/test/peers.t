@@ -231,6 +231,9 @@ def tests():
         ok(skipped["FlashAttention-4"] == of_fourth, f"so is the other: {of_fourth}", skipped)
     code, lines, stderr = peers("SEQS=1", "01_none", FAKE_GPUS="0")
     ok(code == 2 and "PyTorch sees 0 GPUs" in stderr and not lines, "no GPU: exit 2", stderr)
+    code, lines, stderr = peers("SEQS=1", "01_none", TRUTH=str(work / "none.so"))
+    ok(code == 2 and stderr.startswith("peers.py: the harness's library cannot be loaded: make ")
+       and stderr.count("\n") == 1, "no library of the harness: exit 2 and a sentence", stderr)
 
 
 build()

@@ -32,6 +32,19 @@ for arguments in ([], ["N=4", "D=2"], ["N=5", "D=3", "BC=2"], ["N=6", "CAUSAL=1"
     tiles = [numbers(line)[-1] for line in lines if re.match(r" +\d+  ", line)]
     ok(len(tiles) >= N and any(tiles), f"{arguments}: a line for each tile")
 
+closed = subprocess.run(["bash", "-c", '"$@" >&-', "closed", sys.executable, TRACE], text=True,
+                        stderr=subprocess.PIPE)
+ok(closed.returncode == 1 and "the output cannot be written" in closed.stderr,
+   "a closed stdout exits with 1", closed.stderr)
+with open("/dev/full", "w") as disk:
+    full = subprocess.run([sys.executable, TRACE], text=True, stdout=disk, stderr=subprocess.PIPE)
+ok(full.returncode == 1 and "the output cannot be written" in full.stderr,
+   "a full disk exits with 1", full.stderr)
+many = trace("SEED=" + 5000 * "7")
+ok(many.returncode == 64 and many.stderr.startswith("trace: SEED must be a whole number from 0 to")
+   and len(many.stderr) < 200, "thousands of digits get the same sentence", many.stderr)
+ok(trace("SEED=" + 5000 * "0" + "7").stdout == trace("SEED=7").stdout, "and of zeros say nothing")
+
 for bad, words in (("N=0", "N must be"), ("N=x", "N must be"), ("D=99", "D must be"),
                    ("BC=", "BC must be"), ("CAUSAL=2", "CAUSAL must be"), ("X=1", "there is no X")):
     result = trace(bad)
