@@ -306,6 +306,8 @@ planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
 $(if $(and $(filter planted,$(MAKECMDGOALS)),$(filter stage%,$(MAKECMDGOALS))),$(error \
     BUGS names the bugs that are planted, so there can be no stage beside planted))
+$(if $(and $(BUGS),$(filter planted,$(MAKECMDGOALS))),$(if $(strip $(subst $(COMMA), ,$(BUGS))),,\
+    $(error BUGS must be names of planted bugs with commas between them; not '$(BUGS)')))
 PLANTED := $(if $(filter planted,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(BUGS)))
 $(foreach b,$(PLANTED),$(if $(wildcard tools/mutate/planted/$b.bug),,$(error \
     there is no planted bug $b: tools/mutate/planted/ has them)))

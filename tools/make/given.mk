@@ -95,13 +95,15 @@ TAKES_test := ARCH
 TAKES_diff := FROM TO
 TAKES_plot := RESULTS
 TAKES_trace := N D BC CAUSAL SEED
+TAKES_help :=
+TAKES_clean :=
 takes = $(if $(filter undefined,$(origin TAKES_$1)),$(USERS),$(TAKES_$1))
 COMMANDS := $(filter-out stage%,$(MAKECMDGOALS))
-KNOWN := $(filter-out stage,$(patsubst TAKES_%,%,$(filter TAKES_%,$(.VARIABLES)))) help clean \
+KNOWN := $(filter-out stage,$(patsubst TAKES_%,%,$(filter TAKES_%,$(.VARIABLES)))) \
          sass-baseline
 NUMBERED := $(filter stage%,$(subst _, ,$(patsubst stages/%,stage%,$(wildcard stages/*))))
 $(foreach g,$(filter-out $(KNOWN),$(COMMANDS)),$(if $(findstring /,$g),,\
     $(call misspelt,command,$g,$(KNOWN) $(NUMBERED))))
 TAKEN := $(sort $(foreach g,$(or $(COMMANDS),$(if $(MAKECMDGOALS),stage,help)),$(call takes,$g)))
 $(foreach v,$(filter-out $(TAKEN),$(filter $(USERS),$(GIVEN))),$(error \
-    make $(or $(COMMANDS),$(MAKECMDGOALS)) does not take $v; it takes $(TAKEN)))
+    make $(or $(COMMANDS),$(MAKECMDGOALS)) does not take $v; it takes $(or $(TAKEN),no variable)))

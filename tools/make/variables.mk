@@ -10,7 +10,7 @@ GPU ?= 0
 # takes part in the jobs of that one; clean must be over before what follows it, and grade starts
 # makes of its own.
 ifeq ($(MAKELEVEL)$(filter clean grade,$(MAKECMDGOALS)),0)
-MAKEFLAGS += -j$(shell nproc)
+MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
 endif
 
 # What is being built: on a terminal one line, over which the next is written and which is gone when

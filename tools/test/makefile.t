@@ -77,6 +77,11 @@ END
 run planted BUGS=04_no_WAR,99_none
 ok "a bug that is not there ends with 2" [ $? -eq 2 ]
 ok "and is named" says "there is no planted bug 99_none: tools/mutate/planted/ has them"
+for bad in "," ",,"; do
+    run -n planted BUGS=$bad
+    ok "planted BUGS=$bad, which names none, ends with 2" [ $? -eq 2 ]
+    ok "and says what it must be" says "BUGS must be names of planted bugs with commas between"
+done
 ok "nothing was built for them" [ ! -e build/attention ]
 run stage01 run SIM_BUDGET=many
 ok "SIM_BUDGET=many ends with 2" [ $? -eq 2 ]
@@ -143,7 +148,10 @@ explore REPS=3 BLOCK
 timeline RUNS=3 BLOCK
 compare FORMAT=json FROM
 site N=3 ARCH
+help N=1 variable
+clean N=3 variable
 END
+ok "and nothing is removed" [ -e build/toolchain.mk ]
 # Formats, before anything is built.
 while read -r formats; do
     read -ra words <<<"${formats%%:*}"
@@ -258,9 +266,12 @@ ok "a TMPDIR that is not there ends with 2" [ $? -eq 2 ]
 ok "and says so" says "TMPDIR must be a folder that can be written; not '$work/none'"
 # shellcheck disable=SC2016 # make expands it
 echo 'any/environment: ; @env' >environment.mk
-TMPDIR='' CDPATH=$work GIT_DIR=$work run -f Makefile -f environment.mk any/environment
-ok "an empty TMPDIR is none, and neither CDPATH nor a hook's GIT_DIR is for scripts" \
-    [ "$(grep -c '^TMPDIR=\|^CDPATH=\|^GIT_DIR=' "$log")" -eq 0 ]
+TMPDIR='' CDPATH=$work GIT_DIR=$work bash -o noclobber -O nullglob -c '
+    export SHELLOPTS BASHOPTS; make "$@" >|"$0" 2>&1' \
+    "$log" -f Makefile -f environment.mk any/environment
+ok "an empty TMPDIR is none, and CDPATH, a hook's GIT_DIR, options of bash are not for scripts" \
+    [ "$(grep -c '^TMPDIR=\|^CDPATH=\|^GIT_DIR=\|^SHELLOPTS=\|^BASHOPTS=' "$log")" -eq 0 ]
+ok "which all else is" grep -q '^PATH=' "$log"
 rm environment.mk
 run stage02 start
 ok "a file in place of work/" says "*** work cannot be written: it is a file"
@@ -302,6 +313,11 @@ run -f Makefile -f jobs.mk any/jobs
 ok "all cores compile" grep -qE "^jobs: .*-j$(nproc)( --jobserver|$)" "$log"
 run -f Makefile -f jobs.mk any/jobs -j1
 ok "unless the user says how many" grep -q "^jobs: .*-j1" "$log"
+printf '#!/bin/sh\necho "nproc: write error" >&2; exit 1\n' >bin/nproc && chmod +x bin/nproc
+PATH=$PWD/bin:$PATH run -f Makefile -f jobs.mk any/jobs
+ok "if nproc fails, one, without a word of it" grep -qE "^jobs: .*-j1( |$)" "$log"
+ok "which is all that is said" [ "$(wc -l <"$log")" -eq 1 ]
+rm bin/nproc
 rm jobs.mk
 run stage06 ARCH=sm_75
 ok "a stage that needs more than ARCH=sm_75 ends with 2" [ $? -eq 2 ]

@@ -24,6 +24,9 @@ function wrong(number, what) {
     bad = 1
 }
 
+# A byte-order mark belongs at the beginning of a file, and the copy begins with something else.
+FNR == 1 { sub(/^\357\273\277/, "") }
+
 # ---- The marks -----------------------------------------------------------------------------------
 FNR == NR {
     if ($0 ~ /^[ \t]*(#|$)/) next

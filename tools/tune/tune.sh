@@ -12,7 +12,8 @@
 #
 # Environment: NVCC, NVCC_FLAGS, MACROS and VARIANT as in the Makefile; KERNEL, if not the stage's
 # own file is tuned.
-# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune, 64 bad usage. Without a
+# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune or no shape is left, 64
+# bad usage. Without a
 # GPU the simulator checks the shapes, and the table has no times.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
@@ -143,6 +144,7 @@ tune() {
     echo "$stage, $VARIANT, $ARCH"
     awk -v arch="$ARCH" -f "$here/../plot/field.awk" -f "$here/tune.awk" "$folder/shapes" \
         "$folder/results" || worst=1
+    [ ${#fit[@]} -gt 0 ] || worst=2
 }
 
 # shellcheck source=tools/make/progress.sh

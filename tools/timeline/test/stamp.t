@@ -37,6 +37,12 @@ for marks in stages/*/timeline.marks; do
     result $? "$stage: its lines keep their numbers" "$scratch/changed"
 done
 
+# A kernel as an editor may write it, with a byte-order mark.
+{ printf '\xef\xbb\xbf'; cat stages/06_cp_async/kernel.cu; } >"$scratch/kernel.cu"
+stamp stages/06_cp_async/timeline.marks "$scratch/kernel.cu" >"$scratch/copy" 2>"$scratch/said"
+[ ! -s "$scratch/said" ] && ! LC_ALL=C grep -q $'\xef\xbb\xbf' "$scratch/copy"
+result $? "a byte-order mark stays out of the copy" "$scratch/said"
+
 # ---- The records of the notes --------------------------------------------------------------------
 # A record is of the kernel as it stands: its marks have the labels and lines of today's.
 for record in notes/results/timeline/*.json; do
