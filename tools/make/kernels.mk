@@ -3,7 +3,8 @@
 # Arguments: the architecture, the folder, the source where it is not the stage's, and what it
 # depends on besides attention.h; the root if it is not KERNEL_ROOT.
 # A file of the user's, unlike a stage, may include others: it is built again when one of them
-# changes, and as `file:` in the list any of them, or the file itself, may be gone.
+# changes, and as `file:` in the list any of them, or the file itself, may be gone. A stamped copy
+# finds them beside the file that it is a copy of.
 # What is not whole yet has a name of its own in each process: two makes may build the same kernel.
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
@@ -13,6 +14,7 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attentio
 	$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
 	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$@.$$$$$$$$.new.d) \
+	    $(if $(KERNEL),-I$(dir $(KERNEL))) \
 	    -o $$@.$$$$$$$$.new 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
 	cat $$@.$$$$$$$$.new.log >&2; [ $$$$code -eq 0 ] || exit 1; \
 	! grep -q '(C75' $$@.$$$$$$$$.new.log || { \

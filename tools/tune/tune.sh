@@ -11,10 +11,9 @@
 # what spills, what needs more shared memory than a block can have.
 #
 # Environment: NVCC, NVCC_FLAGS, MACROS and VARIANT as in the Makefile; KERNEL, if not the stage's
-# own file is tuned.
+# own file is tuned: what is beside it, it may include.
 # Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune or no shape is left, 64
-# bad usage. Without a
-# GPU the simulator checks the shapes, and the table has no times.
+# bad usage. Without a GPU the simulator checks the shapes, and the table has no times.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -92,6 +91,7 @@ build() {
     # shellcheck disable=SC2086 # the flags are lists
     "$NVCC" $NVCC_FLAGS -Xptxas -v \
         -gencode "arch=compute_$version,code=[sm_$version,compute_$version]" $MACROS \
+        ${KERNEL:+"-I$(dirname "$KERNEL")"} \
         "$1/kernel.cu" -o "$1/$VARIANT.so" >"$1/log" 2>&1 || rm -f "$1/$VARIANT.so"
     echo "$1"
 }

@@ -113,8 +113,9 @@ mkdir -p build/timeline/test
 sed 's,// O_i = O_i / l_i.*,// The end,' stages/06_cp_async/kernel.cu >build/timeline/test/kernel.cu
 refuses "a learner's kernel without a mark's text" \
     'its text is not in build/timeline/test/kernel.cu' 06 KERNEL=build/timeline/test/kernel.cu
-sed 's/l_i\[r\] = scale_i \* l_i\[r\]/l_i[r] = l_i[r]/' stages/06_cp_async/kernel.cu \
-    >build/timeline/test/kernel.cu
-refuses "a learner's kernel that is wrong" 'the stamped copy: ' \
+echo '#define SCALED(r) l_i[r] = l_i[r]' >build/timeline/test/beside.cuh
+sed -e 's/l_i\[r\] = scale_i \* l_i\[r\]/SCALED(r)/' -e '1i #include "beside.cuh"' \
+    stages/06_cp_async/kernel.cu >build/timeline/test/kernel.cu
+refuses "a learner's kernel that is wrong, with a header" 'the stamped copy: ' \
     06 KERNEL=build/timeline/test/kernel.cu
 echo "1..$count"

@@ -48,9 +48,16 @@ tune "$root/build/attention-sim" build/sm_80/02_none
 ok "a stage without constants to tune: exit 2" [ $code -eq 2 ]
 ok "and what is missing" says "no constant has a comment with \`tune:'"
 ok "and which stages have it" says "of the stages those have one: 01_small"
-KERNEL=stages/01_small/kernel.cu tune "$root/build/attention-sim" WARPS=1 N=20 \
+mkdir -p work/02_none
+echo '#define BESIDE 1' >work/02_none/beside.cuh
+{
+    echo '#include "beside.cuh"'
+    cat stages/01_small/kernel.cu
+    echo 'static_assert(BESIDE, "it is found");'
+} >work/02_none/kernel.cu
+KERNEL=work/02_none/kernel.cu tune "$root/build/attention-sim" WARPS=1 N=20 \
     build/sm_80/work/02_none
-ok "another file for the stage's: exit 0" [ $code -eq 0 ]
+ok "another file for the stage's, which includes one beside it: exit 0" [ $code -eq 0 ]
 ok "for the same architecture" [ -e build/sm_80/tune/02_none/WARPS1/d128_fp16_full.so ]
 tune "$root/build/attention-sim" WARPS="$(seq -s, 65)" build/sm_80/01_small
 ok "too many shapes: exit 64" [ $code -eq 64 ]
