@@ -94,7 +94,7 @@ typedef struct Tile {
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
 // blockIdx.x by a volatile asm, so that the compiler works a Tile out again at its few uses and
-// keeps no registers for it in the loop: ptxas would spill 4 to 16 bytes in stages 10, 11 and 14.
+// keeps no registers for it in the loop: ptxas would spill 4 to 16 bytes in stages 10 and 11.
 static __device__ Tile tile_of(const AttentionProblem &p) {
     int index;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));

@@ -94,7 +94,7 @@ typedef struct Tile {
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
 // blockIdx.x by a volatile asm, so that the compiler works a Tile out again at its few uses and
-// keeps no registers for it in the loop: ptxas would spill 4 to 16 bytes in stages 10, 11 and 14.
+// keeps no registers for it in the loop: ptxas would spill 4 to 16 bytes in stages 10 and 11.
 static __device__ Tile tile_of(const AttentionProblem &p) {
     int index;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
@@ -443,7 +443,7 @@ static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_
 }
 
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 3 of
-// 64 MUFU.EX2 of stage 15 stay before it, with this store 34. It never happens: no sum is negative.
+// 64 MUFU.EX2 of stage 15 stay before it, with this store 30. It never happens: no sum is negative.
 static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
     asm volatile("{\n.reg .pred never;\nsetp.lt.f32 never, %0, 0f00000000;\n"
                  "@never st.shared.f32 [%1], %0;\n}" ::"f"(rows.l_i[0] + (sum[0] + sum[1])),

@@ -512,7 +512,7 @@ static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_
 }
 
 // ptxas would move the wait for P V up, because it depends on nothing that ptxas sees: at d128 3 of
-// 64 MUFU.EX2 of stage 15 stay before it, with this store 34. It never happens: no sum is negative.
+// 64 MUFU.EX2 of stage 15 stay before it, with this store 30. It never happens: no sum is negative.
 static __device__ void pin(const Rows &rows, const float (&sum)[2]) {
     asm volatile("{\n.reg .pred never;\nsetp.lt.f32 never, %0, 0f00000000;\n"
                  "@never st.shared.f32 [%1], %0;\n}" ::"f"(rows.l_i[0] + (sum[0] + sum[1])),

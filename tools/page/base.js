@@ -4,6 +4,11 @@ const data = id => JSON.parse(document.getElementById(`data-${id}`).textContent)
 const byId = id => document.getElementById(id);
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
+// A number of what is after # in the address, or `other` if it is none.
+function numberIn(hash, name, other) {
+  return hash.get(name) && Number.isFinite(+hash.get(name)) ? +hash.get(name) : other;
+}
+
 const hex = number => `0x${number.toString(16)}`;
 const grouped = new Intl.NumberFormat('en').format;
 const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;

@@ -17,13 +17,15 @@ function openSide(id) {
     }
   }
   side.total = [...side.lines.values()].reduce((sum, line) => sum + line.executions, 0);
+  side.most = Math.max(1e-9, ...[...side.lines.values()].map(line =>
+    100 * line.executions / side.total));
   side.title = side.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
   return side;
 }
 
 const from = openSide('from'), to = openSide('to');
 const rows = align(from.source, to.source);
-let folded = true, current = -1;
+let folded = true;
 
 // ---- Head ---------------------------------------------------------------------------------------
 
@@ -45,7 +47,8 @@ function drawSums() {
   const present = SUMS.filter(([key]) => from.counters[key] || to.counters[key]);
   const cards = present.map(([key, name]) => {
     const before = from.counters[key], after = to.counters[key];
-    const tone = after < before ? 'good' : after > before ? 'bad' : '';
+    const judged = before && after && key !== 'mma_instructions'; // more of a new thing is no fault
+    const tone = !judged || before === after ? '' : after < before ? 'good' : 'bad';
     return make('div', 'sum', [make('span', 'name', name),
       make('span', 'values', `${grouped(before)} → ${grouped(after)}`),
       make('b', tone, ratioText(before, after))]);
@@ -70,15 +73,25 @@ function drawHead() {
 
 // ---- Rows ---------------------------------------------------------------------------------------
 
+const timesIdeal = counts => counts
+  ? [overIdeal(counts.wavefronts, counts.idealWavefronts),
+    overIdeal(counts.sectors, counts.idealSectors)] : ['', ''];
+
+// Equal in text and in what is in the margin but the share: nothing of it is hidden in a fold else.
+function equal(row) {
+  return row.kind === 'same' && String(timesIdeal(from.lines.get(row.left + 1))) ===
+    String(timesIdeal(to.lines.get(row.right + 1)));
+}
+
 function marginOf(side, line) {
   const counts = side.lines.get(line + 1);
   const share = counts ? 100 * counts.executions / side.total : 0;
   const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
-  if (counts) bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
+  if (counts) bar.style.setProperty('--share', `${(100 * share / side.most).toFixed(1)}%`);
   if (counts) bar.title = plural(counts.executions, 'instruction');
-  const cells = [[counts && overIdeal(counts.wavefronts, counts.idealWavefronts), 'wavefronts'],
-    [counts && overIdeal(counts.sectors, counts.idealSectors), 'sectors']].map(([text, what]) => {
-    const cell = make('span', text && text.endsWith('×') ? 'over' : 'ideal', text || '');
+  const [waves, sectors] = timesIdeal(counts);
+  const cells = [[waves, 'wavefronts'], [sectors, 'sectors']].map(([text, what]) => {
+    const cell = make('span', text.endsWith('×') ? 'over' : 'ideal', text);
     if (text) cell.title = `${grouped(counts[what])} ${what}`;
     return cell;
   });
@@ -105,6 +118,7 @@ function textOf(row, side, index, parts) {
 
 function rowNode(row, index) {
   const node = make('div', `pair-row ${row.kind}`);
+  if (row.kind === 'same' && !equal(row)) node.classList.add('counted');
   node.dataset.row = index;
   const parts = row.kind === 'changed'
     ? compareWords(from.source[row.left], to.source[row.right]) : [];
@@ -122,7 +136,7 @@ function drawRows() {
   const nodes = [];
   for (let i = 0; i < rows.length;) {
     let end = i;
-    while (end < rows.length && rows[end].kind === 'same') end++;
+    while (end < rows.length && equal(rows[end])) end++;
     const keepBefore = i ? FOLD_KEEP : 0, keepAfter = end < rows.length ? FOLD_KEEP : 0;
     if (folded && end - i > FOLD_FROM) {
       for (let n = i; n < i + keepBefore; n++) nodes.push(rowNode(rows[n], n));
@@ -151,9 +165,14 @@ function unfold(button) {
 
 // ---- Machine code of a row ----------------------------------------------------------------------
 
-function listing(title, items) {
-  return make('section', '', [make('h3', '', `${title}: ${plural(items.length, 'instruction')}`),
-    make('div', 'listing', items.length ? items.slice(0, 400) : [make('p', 'note', 'none')])]);
+const MOST_LISTED = 400;
+
+function listing(title, items, what) {
+  const some = items.length > MOST_LISTED ? `, of which ${MOST_LISTED} are shown` : '';
+  const head = `${title}: ${plural(items.length, 'instruction')}${some}; ${what}`;
+  return make('section', '', [make('h3', '', head),
+    make('div', 'listing', items.length ? items.slice(0, MOST_LISTED)
+      : [make('p', 'note', 'none')])]);
 }
 
 function machineOf(side, line) {
@@ -163,9 +182,10 @@ function machineOf(side, line) {
   const code = side.sass ? side.sass.kernels.flatMap(k => k.instructions)
     .filter(i => i.lines.includes(line + 1)).map(i => make('div', 'sass', [
       make('span', 'control', i.control || ''), make('code', '', i.text)])) : [];
-  const sassList = listing('SASS', code);
+  const sassList = listing('SASS', code, 'its control bits before each');
   if (side.sass) sassList.title = side.sass.legend;
-  return make('div', 'machine', [listing('PTX', ptx), sassList]);
+  return make('div', 'machine', [listing('PTX', ptx, 'executions in the run before each'),
+    sassList]);
 }
 
 function openRow(node) {
@@ -184,8 +204,8 @@ function openRow(node) {
 // ---- Moving -------------------------------------------------------------------------------------
 
 // Where each group of changed lines begins.
-const changes = rows.map((row, i) => i).filter(i => rows[i].kind !== 'same' &&
-  (i === 0 || rows[i - 1].kind === 'same'));
+const changes = rows.map((row, i) => i).filter(i => !equal(rows[i]) &&
+  (i === 0 || equal(rows[i - 1])));
 
 function markRow(node) {
   for (const other of document.querySelectorAll('.pair-row.here')) other.classList.remove('here');
@@ -205,10 +225,17 @@ function showRow(index) {
   byId('pair').scrollTop = node.offsetTop - byId('pair').clientHeight / 3;
 }
 
+function markedRow() {
+  const node = document.querySelector('.pair-row.here');
+  return node ? Number(node.dataset.row) : -1;
+}
+
+// The change after the marked line, or before it; the last or the first where there is none.
 function showChange(by) {
   if (!changes.length) return;
-  current = clamp(current + by, 0, changes.length - 1);
-  showRow(changes[current]);
+  const at = markedRow(), ahead = by > 0 ? changes : changes.slice().reverse();
+  const next = ahead.find(row => by > 0 ? row > at : row < at);
+  showRow(next === undefined ? ahead[ahead.length - 1] : next);
 }
 
 // The line above or below; the first that is in view if none is marked.
@@ -227,9 +254,11 @@ function openMarked() {
 }
 
 function toggleFold() {
+  const marked = markedRow();
   folded = !folded;
   byId('fold').setAttribute('aria-pressed', String(folded));
   drawRows();
+  if (marked >= 0) showRow(marked);
 }
 
 const KEYS = {

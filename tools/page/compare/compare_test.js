@@ -24,15 +24,24 @@ function selfTest() {
   }
   check(byId('pair').clientHeight > innerHeight / 4, 'the sources have their place on the page',
     `${byId('pair').clientHeight} of ${innerHeight} pixels`);
-  const equal = document.querySelectorAll('.folded').length;
+  check(rows.every((row, i) => equal(row) || document.querySelector(`[data-row="${i}"]`)),
+    'no line with other counters is folded');
+  const folds = document.querySelectorAll('.folded').length;
   press('f');
   check(document.querySelectorAll('.folded').length === 0 &&
     document.querySelectorAll('.pair-row').length === rows.length, 'f unfolds all lines');
   press('f');
-  check(document.querySelectorAll('.folded').length === equal, 'and folds them again');
+  check(document.querySelectorAll('.folded').length === folds, 'and folds them again');
   press('n');
   check(document.querySelector('.pair-row.here') !== null || !changes.length,
     'n goes to the first change');
+  const at = markedRow();
+  press('f');
+  press('f');
+  check(!changes.length || markedRow() === at, 'the marked line stays marked');
+  press('n');
+  check(!changes.length || changes.includes(markedRow()) && markedRow() >= at,
+    'and n goes on from there');
   const busiest = [...to.lines.entries()].filter(([line]) => line > 0)
     .reduce((a, b) => b[1].executions > a[1].executions ? b : a)[0];
   showRow(rows.findIndex(r => r.right === busiest - 1));

@@ -26,6 +26,7 @@ const codeView = {
     const launch = here(), lines = document.getElementById('lines');
     const total = [...launch.share.values()].reduce((sum, line) => sum + line.executions, 0);
     const differs = new Set(changed.lines);
+    this.most = Math.max(...[...launch.share.values()].map(line => line.executions));
     this.rows = launch.source.map((text, i) =>
       this.row(i + 1, text, launch.share.get(i + 1), total, differs.has(i + 1)));
     lines.replaceChildren(...this.rows);
@@ -44,7 +45,8 @@ const codeView = {
     row.dataset.line = number;
     const share = counts ? 100 * counts.executions / total : 0;
     const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
-    if (counts) bar.style.setProperty('--share', `${Math.min(100, share * 4).toFixed(1)}%`);
+    const length = counts ? 100 * counts.executions / this.most : 0; // of the longest bar
+    bar.style.setProperty('--share', `${length.toFixed(1)}%`);
     const waves = counts ? overIdeal(counts.wavefronts, counts.idealWavefronts) : '';
     const sectors = counts ? overIdeal(counts.sectors, counts.idealSectors) : '';
     row.append(bar,
@@ -98,7 +100,8 @@ const codeView = {
     for (const [line, { text, mine }] of this.standing) {
       const last = before.get(line), cell = this.rows[line - 1].children[3];
       if (last && last.text === text && last.mine === mine) continue;
-      cell.replaceChildren(make('b', mine ? 'mine' : '', text));
+      const short = text.length > 8 ? `${text.slice(0, 7)}…` : text; // as much as the column holds
+      cell.replaceChildren(make('b', mine ? 'mine' : '', short));
       cell.title = `warps ${text}`;
     }
   },
@@ -127,11 +130,12 @@ const codeView = {
     this.listed = new Map(shown.map((index, i) => [index, rows[i]]));
     const ptx = make('div', 'listing', rows);
     const title = op.line ? `PTX of line ${op.line}` : 'PTX without a line';
-    const columns = [make('section', '', [
-      make('h3', '', `${title}: ${plural(ops.length, 'instruction')}`), ptx])];
+    const columns = [make('section', '', [make('h3', '', `${title}: ` +
+      `${countText(ops.length, shown.length)}; executions in this block before each`), ptx])];
     const code = sassOf(op.line);
     if (code) columns.push(make('section', '', [
-      make('h3', '', `SASS: ${plural(code.length, 'instruction')}`), code.listing]));
+      make('h3', '', `SASS: ${countText(code.length, code.shown)}; its control bits before each`),
+      code.listing]));
     document.getElementById('machine').replaceChildren(...columns);
   },
 
@@ -161,5 +165,9 @@ function sassOf(line) {
     make('span', 'control', i.control || ''), make('code', '', i.text)]));
   const listing = make('div', 'listing', rows);
   listing.title = sass.legend;
-  return { length: wanted.length, listing };
+  return { length: wanted.length, shown: rows.length, listing };
+}
+
+function countText(all, shown) {
+  return plural(all, 'instruction') + (shown < all ? `, of which ${shown} are shown` : '');
 }

@@ -7,7 +7,8 @@ function drawHead() {
   const blocks = launch.grid.reduce((a, b) => a * b, 1);
   byId('title').textContent = run.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
   byId('facts').replaceChildren(
-    make('span', '', `${launch.kernel}, block ${grouped(launch.index)} of ${grouped(blocks)}`),
+    make('span', '', `${launch.kernel}, block ${grouped(launch.index)} ` +
+      `(0 to ${grouped(blocks - 1)})`),
     make('span', '', `${x * y * z} threads`),
     make('span', '', `${bytesText(launch.shared_bytes)} of shared memory`),
     make('span', '', `d ${run.d}, ${run.dtype}, ${run.causal ? 'causal' : 'full'}, ` +
@@ -48,9 +49,9 @@ const statusView = {
     const op = opHere(), active = lanesOf(warpHere().mask[cursor.step]).length;
     byId('where').replaceChildren(
       make('b', '', `warp ${cursor.warp}`),
-      ` step ${grouped(cursor.step)} of ${grouped(warpHere().steps)} · `,
+      ` step ${grouped(cursor.step)} (0 to ${grouped(warpHere().steps - 1)}) · `,
       make('b', '', op.line ? `line ${op.line}` : 'no line'),
-      ` · ${active} lanes${cursor.lane >= 0 ? `, lane ${cursor.lane}` : ''}`);
+      ` · ${plural(active, 'lane')}${cursor.lane >= 0 ? `, lane ${cursor.lane}` : ''}`);
     byId('instruction').textContent = op.text;
     byId('instruction').title = op.text;
     const { chosen } = timeline;
@@ -270,10 +271,11 @@ function openLine(line) {
 // #line=137 opens the page at that line, #warp=4&step=99 at that step.
 function followHash() {
   const place = new URLSearchParams(location.hash.slice(1));
-  if (place.has('warp')) move({ warp: Number(place.get('warp')) });
-  if (place.has('step')) move({ step: Number(place.get('step')) });
-  if (place.has('line')) openLine(Number(place.get('line')));
-  if (place.has('tab')) showTab(place.get('tab'));
+  const among = (name, most, now) => clamp(Math.floor(numberIn(place, name, now)), 0, most - 1);
+  if (place.has('warp')) move({ warp: among('warp', here().warps.length, cursor.warp) });
+  if (place.has('step')) move({ step: among('step', warpHere().steps, cursor.step) });
+  if (numberIn(place, 'line', 0)) openLine(numberIn(place, 'line', 0));
+  if (['lanes', 'memory'].includes(place.get('tab'))) showTab(place.get('tab'));
   if (place.has('theme')) setTheme(place.get('theme'));
 }
 

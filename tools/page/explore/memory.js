@@ -2,7 +2,7 @@
 // flight to it, who reads it beside the warps.
 
 const WORD = 4, LINE_BYTES = 128, LINE_WORDS = 32;
-const MAP_GUTTER = 46;
+const MAP_GUTTER = 56;
 const STATES = {
   never: 'never written', landing: 'in flight', reading: 'being read', now: 'this step',
 };
@@ -323,7 +323,7 @@ const memory = {
       last = name;
       lastY = y;
       paper.fillStyle = colour('ink');
-      paper.fillText(name || `${+(line * LINE_BYTES / 1024).toFixed(1)} K`, x - 6, y);
+      paper.fillText(name || `${+(line * LINE_BYTES / 1024).toFixed(1)} KiB`, x - 6, y);
     }
   },
 

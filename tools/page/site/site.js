@@ -13,29 +13,42 @@ function make(tag, content = '', className = '') {
 
 // ---- Search ----------------------------------------------------------------------------------
 
-// Titles before text; a word at the beginning of a title first.
-function rank(entry, query) {
-  const title = entry.title.toLowerCase();
-  if (title.startsWith(query)) return 0;
-  if (title.includes(query)) return 1;
-  return (entry.text || '').toLowerCase().includes(query) ? 2 : -1;
+// "stage 7" is 07, as in the names of stages.
+function wordsOf(text) {
+  return text.trim().toLowerCase().replace(/\bstage\s*(\d+)/g, (all, n) => n.padStart(2, '0'))
+    .split(/\s+/).filter(Boolean);
+}
+
+// Every word, in any order. Titles before text; a word at the beginning of a title first.
+function rank(entry, words) {
+  const title = entry.title.toLowerCase(), text = `${title} ${(entry.text || '').toLowerCase()}`;
+  if (!words.every(word => text.includes(word))) return -1;
+  if (title.startsWith(words[0])) return 0;
+  return words.every(word => title.includes(word)) ? 1 : 2;
 }
 
 function search() {
-  const query = field.value.trim().toLowerCase();
-  const ranked = window.SEARCH.map(entry => ({ entry, at: rank(entry, query) }));
-  const hits = query.length < 2 ? [] : ranked
-    .filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at).slice(0, 20);
-  found.hidden = query.length < 2;
+  const words = wordsOf(field.value), short = words.join('').length < 2;
+  const ranked = short ? [] : window.SEARCH.map(entry => ({ entry, at: rank(entry, words) }));
+  const hits = ranked.filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at).slice(0, 20);
+  found.hidden = short;
   found.replaceChildren(...hits.map(({ entry }) => {
     const link = make('a', entry.title);
     link.href = root + entry.page;
     return make('li', [link, make('small', entry.text || entry.of)]);
   }));
-  if (!hits.length && query.length >= 2) found.append(make('li', 'nothing found'));
+  if (!hits.length && !short) found.append(make('li', 'nothing found'));
 }
 
 field.addEventListener('input', search);
+field.addEventListener('focus', search);
+// What was found covers the page until one goes there or elsewhere.
+document.addEventListener('click', event => {
+  if (event.target !== field) found.hidden = true;
+});
+found.addEventListener('focusout', event => {
+  if (event.relatedTarget && !found.contains(event.relatedTarget)) found.hidden = true;
+});
 document.addEventListener('keydown', event => {
   if (event.key === 'Escape') found.hidden = true;
   if (event.key === '/' && document.activeElement !== field) {
@@ -104,11 +117,16 @@ function drawChart(place, choice) {
     .reduce((a, b) => b.seq > a.seq ? b : a).tflops) + 4), 14, BOX.height - BOX.bottom);
   const lines = names.map((name, i) => {
     const points = runs.filter(r => r.name === name).sort((a, b) => a.seq - b.seq);
-    const hue = /^\d/.test(name) ? `hsl(${(Number(name.slice(0, 2)) * 47) % 360} 65% 48%)` : 'gray';
+    const stage = /^\d/.test(name), end = points[points.length - 1];
+    const hue = stage ? `hsl(${(Number(name.slice(0, 2)) * 47) % 360} 65% 48%)` : 'gray';
     const path = points.map((p, n) => `${n ? 'L' : 'M'}${x(p.seq)} ${y(p.tflops)}`).join('');
     const line = shape('path', { d: path, class: 'line', stroke: hue });
-    svg.append(line,
-      shape('text', { x: BOX.width - BOX.right + 10, y: labels[i], fill: hue }, name),
+    if (!stage) line.setAttribute('stroke-dasharray', `${2 + 4 * names.filter(n => !/^\d/.test(n)).indexOf(name)} 3`);
+    const label = shape('text', { x: BOX.width - BOX.right + 30, y: labels[i] }, name);
+    label.style.fill = `color-mix(in srgb, ${hue} 55%, var(--ink))`;
+    svg.append(line, label,
+      shape('path', { class: 'leader', stroke: hue, d: `M${x(end.seq)} ${y(end.tflops)}` +
+        `L${BOX.width - BOX.right + 26} ${labels[i] - 4}` }),
       ...points.map(p => shape('circle', { cx: x(p.seq), cy: y(p.tflops), r: 3, fill: hue,
         class: 'dot' })));
     return { name, points, line };

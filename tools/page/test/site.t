@@ -58,7 +58,8 @@ done >"$scratch/open"
 result "$([ ! -s "$scratch/open" ]; echo $?)" "their markup is closed" "$scratch/open"
 ! grep -lE '<(script|link|img)[^>]*(src|href)="https?:' "${pages[@]}" >"$scratch/outside"
 result $? "none asks for anything else" "$scratch/outside"
-for page in index notes/07_swizzle explore/07_swizzle timeline/12_wgmma compare/06_07; do
+for page in index notes/{08_mma,13_tma,14_warp_specialized} explore/07_swizzle timeline/12_wgmma \
+    compare/06_07; do
     fits "build/site/$page.html"
 done
 
@@ -70,11 +71,20 @@ done
 document build/site/index.html find=wavefront
 [ "$(grep -o 'class="line"' "$scratch/document" | wc -l)" -ge 12 ]
 result $? "the chart has a line for each stage that was timed"
-perl -ne 'while (/<text x="720" y="([\d.]+)"/g) { $n++; $bad++ if $1 > 396.1 || $1 < $last + 13.9;
+perl -ne 'while (/<text x="740" y="([\d.]+)"/g) { $n++; $bad++ if $1 > 396.1 || $1 < $last + 13.9;
     $last = $1 } END { exit(!$n || $bad) }' "$scratch/document"
 result $? "whose names are apart, and above the axis"
+[ "$(grep -o 'class="leader"' "$scratch/document" | wc -l)" -eq \
+    "$(grep -o 'class="line"' "$scratch/document" | wc -l)" ]
+result $? "and a line leads from each to its own"
 grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
 result $? "the search finds a word of the glossary"
+document build/site/index.html 'find=conflict%20bank'
+grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
+result $? "it takes words in any order"
+document build/site/index.html 'find=stage%207'
+grep -q '<ol id="found"><li>.*07_swizzle.html' "$scratch/document"
+result $? "and a stage by its number"
 mapfile -t words < <(sed -n 's/.*glossary.html#\(word-[^"]*\)".*/\1/p' build/site/search_index.js)
 lost=0
 for word in "${words[@]}"; do

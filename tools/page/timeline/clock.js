@@ -20,7 +20,7 @@ function drawHead() {
   byId('title').textContent = run.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
   byId('facts').replaceChildren(
     make('span', '', run.device),
-    make('span', '', `block ${grouped(clock.block)} of ${grouped(clock.blocks)}` +
+    make('span', '', `block ${grouped(clock.block)} (0 to ${grouped(clock.blocks - 1)})` +
       (beside ? `, and ${plural(beside, 'block')} beside it on SM ${clock.sm}` : '')),
     make('span', '', `d ${run.d}, ${run.dtype}, ${run.causal ? 'causal' : 'full'}, batch ` +
       `${run.batch}, ${run.heads} heads, ${run.seq_q} queries, ${run.seq_kv} keys`),
@@ -49,6 +49,8 @@ function drawLines() {
   for (const warps of rolesOf(clock).values())
     for (const row of byMark(clock, warps))
       shares.set(row.line, [...(shares.get(row.line) || []), percent(row.share)]);
+  byId('lines').style.setProperty('--roles', Math.max(1, ...[...shares.values()]
+    .map(list => list.length)));
   const tints = new Map(clock.marks.filter(mark => mark.label !== 'end')
     .map(mark => [mark.line, tintOf(mark.label)]));
   byId('lines').replaceChildren(...kernel.lines.map((text, i) => {
@@ -289,15 +291,20 @@ function start() {
   if (given.has('theme')) setTheme(given.get('theme'));
   timeline.build();
   const [from, to] = openingPart();
-  timeline.from = Number(given.get('from') || from);
-  timeline.to = Number(given.get('to') || to);
+  timeline.from = numberIn(given, 'from', from);
+  timeline.to = numberIn(given, 'to', to);
   drawHead();
   drawLines();
   drawTables();
   timeline.resize();
   listen();
   move({ row: 0, span: spanAt(timeline.rows[0].warp, (timeline.from + timeline.to) / 2) });
-  if (given.has('line')) moveToLine(Number(given.get('line')));
+  const followLine = () => {
+    const hash = new URLSearchParams(location.hash.slice(1));
+    if (numberIn(hash, 'line', 0)) moveToLine(numberIn(hash, 'line', 0));
+  };
+  followLine();
+  addEventListener('hashchange', followLine);
   if (given.has('picture')) leave('picture', clockPicture());
   if (given.has('test')) testPage().then(tap => leave('tap', tap));
 }

@@ -107,20 +107,22 @@ const timeline = {
   clampX(time) { return clamp(this.x(time), GUTTER, GUTTER + this.width); },
 
   // What is narrower than half a pixel waits for its neighbours: a pixel has the colour of the
-  // longest of them.
+  // longest of them. On a screen ends are where pixels end, or it would mix two colours.
   drawRow(paper, { warp, y, height }) {
     const { time, mark } = warp, end = upperBound(time, this.to);
+    const pixels = paper.canvas ? window.devicePixelRatio || 1 : 1;
+    const edge = x => paper.canvas ? Math.round(x * pixels) / pixels : x;
     let begin = null, sums = {};
     const first = Math.max(0, upperBound(time, this.from) - 1);
     for (let i = first; i < Math.min(end, warp.spans); i++) {
       const left = this.clampX(time[i]), right = this.clampX(time[i + 1]);
       const tint = tintOf(clock.marks[mark[i]].label);
-      if (begin === null) begin = left;
+      if (begin === null) begin = edge(left);
       sums[tint] = (sums[tint] || 0) + right - left;
-      if (right - begin < 0.5 && i + 1 < Math.min(end, warp.spans)) continue;
+      if (edge(right) - begin < 0.5 / pixels && i + 1 < Math.min(end, warp.spans)) continue;
       const most = Object.keys(sums).reduce((a, b) => sums[b] > sums[a] ? b : a);
       paper.fillStyle = this.colours[most];
-      paper.fillRect(begin, y, Math.max(0.1, right - begin), height);
+      paper.fillRect(begin, y, Math.max(0.1, edge(right) - begin), height);
       begin = null;
       sums = {};
     }
