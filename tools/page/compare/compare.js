@@ -170,7 +170,7 @@ const MOST_LISTED = 400;
 function listing(title, items, what) {
   const some = items.length > MOST_LISTED ? `, of which ${MOST_LISTED} are shown` : '';
   const head = `${title}: ${plural(items.length, 'instruction')}${some}; ${what}`;
-  return make('section', '', [make('h3', '', head),
+  return make('section', '', [make('h3', 'listing-title', head),
     make('div', 'listing', items.length ? items.slice(0, MOST_LISTED)
       : [make('p', 'note', 'none')])]);
 }

@@ -130,11 +130,11 @@ const codeView = {
     this.listed = new Map(shown.map((index, i) => [index, rows[i]]));
     const ptx = make('div', 'listing', rows);
     const title = op.line ? `PTX of line ${op.line}` : 'PTX without a line';
-    const columns = [make('section', '', [make('h3', '', `${title}: ` +
+    const columns = [make('section', '', [make('h3', 'listing-title', `${title}: ` +
       `${countText(ops.length, shown.length)}; executions in this block before each`), ptx])];
     const code = sassOf(op.line);
     if (code) columns.push(make('section', '', [
-      make('h3', '', `SASS: ${countText(code.length, code.shown)}; its control bits before each`),
+      make('h3', 'listing-title', `SASS: ${countText(code.length, code.shown)}; its control bits before each`),
       code.listing]));
     document.getElementById('machine').replaceChildren(...columns);
   },
