@@ -72,12 +72,12 @@ check() {
 }
 
 start() {
-    local stage=$1 number=${1%%_*} name=${1#*_} from kernel=work/$1/kernel.cu fresh linked
+    local stage=$1 number=${1%%_*} name=${1#*_} from kernel=work/$1/kernel.cu fresh linked text
     check "$stage" "$kernel"
     [ ! -e "$kernel" ] || fail 2 "$kernel is there already, and stays: move it away to start again."
     from=$(before "$stage") || fail 2 "$stage is the first stage: there is none to start from."
     mkdir -p "work/$stage" && fresh=$(mktemp "work/$stage/XXXXXX") || exit 2
-    {
+    text=$(
         echo "// Exercise $number: $name"
         header "stages/$stage/kernel.cu" |
             sed -E 's,^// Idea:    ,// Task:    ,; s,^// Before:  ,// Because: ,'
@@ -89,7 +89,11 @@ start() {
 //     make stage$number run KERNEL=$kernel
 END
         sed '1,/^[^/]/{/^\/\//d}' "stages/$from/kernel.cu"
-    } >"$fresh"
+    )
+    if ! printf '%s\n' "$text" 2>/dev/null >"$fresh"; then
+        rm -f "$fresh"
+        fail 2 "work/$stage cannot be written: is the disk full?"
+    fi
     chmod 644 "$fresh"
     # A link fails where a file has appeared meanwhile; a rename would take its place.
     ln "$fresh" "$kernel" 2>/dev/null

@@ -20,8 +20,20 @@ endif
 # has moved: it is written anew then.
 gone = $(if $(wildcard $1),$(if $(shell sed 's/.* := //' $1 | while read -r file; do \
     case $$file in (/*) [ -e "$$file" ] || echo gone ;; esac; done),force))
+# Asked before minutes of compiling; what differs is built anew, and cmp says what does.
+wants = $(if $(shell command -v $1),,$(error $1 was not found: install $2))
 ifneq ($(NEED_TOOLS),)
+$(foreach t,cmp diff,$(call wants,$t,diffutils))
+$(if $(filter test,$(MAKECMDGOALS)),$(call wants,prove,perl))
+# PTX names the sources in quotes.
+$(if $(findstring ",$(CURDIR)),$(error ptxas cannot read a path with a quotation mark: $(CURDIR)))
+# The compiler that is known is kept until build/toolchain.mk is gone.
+CHOSEN_NVCC := $(if $(filter environment0,$(origin NVCC)$(MAKELEVEL)),$(NVCC))
 include build/toolchain.mk
+ifeq ($(if $(CHOSEN_NVCC),$(origin NVCC)),file)
+$(if $(filter $(realpath $(shell command -v $(CHOSEN_NVCC))),$(realpath $(NVCC))),,$(warning \
+    NVCC=$(CHOSEN_NVCC) is not used: $(NVCC) is known here. After make clean it is tried first))
+endif
 ifneq ($(filter command environment,$(firstword $(origin ARCH))),)
 ifdef NVCC
 $(call one_of,ARCH,$(shell $(NVCC) --list-gpu-code) sm_90a)

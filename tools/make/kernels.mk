@@ -16,7 +16,9 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attentio
 	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$@.$$$$$$$$.new.d) \
 	    $(if $(KERNEL),-I$(dir $(KERNEL))) \
 	    -o $$@.$$$$$$$$.new 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
-	cat $$@.$$$$$$$$.new.log >&2; [ $$$$code -eq 0 ] || exit 1; \
+	cat $$@.$$$$$$$$.new.log >&2; [ $$$$code -eq 0 ] || { [ -s $$@.$$$$$$$$.new.log ] || \
+	    echo "$$<: the compiler failed and said nothing: is the disk of build/ full?" >&2; \
+	    exit 1; }; \
 	! grep -q '(C75' $$@.$$$$$$$$.new.log || { \
 	    echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; exit 1; }; \
 	$(if $3,echo '$$<:' >>$$@.$$$$$$$$.new.d && mv $$@.$$$$$$$$.new.d $$@.d &&) \

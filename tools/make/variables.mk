@@ -27,6 +27,9 @@ lacks = $(filter-out $(PROCESSOR),$1)
 LEVEL := $(if $(call lacks,$(AVX2)),,-march=x86-64-v$(if $(call lacks,$(AVX512)),3,4))
 
 CC ?= gcc
+ifeq ($(strip $(CC)),) # an empty value is none
+override CC := gcc
+endif
 CFLAGS ?= -O1
 HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -pthread -MMD -MP \
               -ffp-contract=off $(LEVEL)

@@ -36,8 +36,13 @@ key_of() { # key_of SOURCE
 }
 say() { printf '%s\t%s\t%s\n' "$stage" "$number" "$(<"$home/$key")"; }
 
-# verdict NAME [CHECK]: ends the check of this mutant.
+# verdict NAME [CHECK]: ends the check of this mutant. That the stage itself has passed is kept, and
+# not that it has not: the machine may have been the cause.
 verdict() {
+    if [ "$number" -eq 0 ] && [ "$1" != survived ]; then
+        printf '%s\t0\t%s\t%s\n' "$stage" "$1" "${2:-}"
+        exit 0
+    fi
     printf '%s\t%s\n' "$1" "${2:-}" >"$scratch/verdict"
     mv "$scratch/verdict" "$home/$key"
     say
@@ -81,6 +86,15 @@ compile() {
     within 120 "$NVCC" "${@:3}" -gencode "arch=compute_$target,code=$2" \
         -DHEAD_DIM=$d -DELEMENT_BF16=$bf16 -DCAUSAL=$causal -DTARGET_SM="${target%a}" \
         "$source" >"$log" 2>&1
+}
+
+# uncompiled: the verdict on what the compiler has refused, if it speaks of the source; a full disk
+# or a compiler that was killed is none.
+uncompiled() {
+    grep -qE 'kernel\.cu\([0-9]+\): (catastrophic )?error|^ptxas.*error' "$log" &&
+        verdict 'does not compile'
+    echo "$stage, mutant $number: compiling it failed, for no fault of it: $(tail -n 1 "$log")" >&2
+    exit 2
 }
 
 # build VARIANT: PTX alone, which is all that the simulator reads, and no line numbers nor names of
@@ -146,7 +160,7 @@ signature() {
     for variant in d128_fp16_full d64_fp16_causal; do
         [[ " $VARIANTS " == *" $variant "* ]] || continue
         compile "$variant" "[sm_$target,compute_$target]" "${flags[@]}" \
-            -o "$built/$variant.so" || verdict 'does not compile'
+            -o "$built/$variant.so" || uncompiled
         ! grep -q '(C75' "$log" || verdict signature 'ptxas serialises wgmma'
         passes signature bash -c "$CHECK \"\$@\"" check "$built/$variant.so"
     done
@@ -184,7 +198,7 @@ same=0 all=0
 for variant in $thorough $VARIANTS; do
     [[ " $VARIANTS " == *" $variant "* && ! -f $built/$variant.so ]] || continue
     all=$((all + 1))
-    build "$variant" || verdict 'does not compile'
+    build "$variant" || uncompiled
     if [ "$number" -ne 0 ] && cmp -s "$built/$variant.so" "$reference/$stage/$variant.so"; then
         same=$((same + 1))
         continue

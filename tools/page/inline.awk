@@ -23,9 +23,13 @@ function put(path,    line, name, before, after, got) {
     }
 }
 BEGIN {
-    for (i = split(files, list, " "); i > 0; i--) {
-        at = index(list[i], "=")
-        given[substr(list[i], 1, at - 1)] = substr(list[i], at + 1)
-    }
+    count = split(files, list, " ")
+    for (i = 1; i <= count; i++) # what begins with no name goes on with a path that has a blank
+        if (match(list[i], /^[a-z]+=/)) {
+            name = substr(list[i], 1, RLENGTH - 1)
+            given[name] = substr(list[i], RLENGTH + 1)
+        } else {
+            given[name] = given[name] " " list[i]
+        }
     put(folder "/" page)
 }

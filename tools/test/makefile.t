@@ -277,6 +277,26 @@ run stage02 start
 ok "a file in place of work/" says "*** work cannot be written: it is a file"
 rm work
 
+# ---- What is missing, and what is given in vain ---------------------------------------------------
+mkdir farm && ln -s /usr/bin/* farm/ && rm -f farm/prove
+PATH=$PWD/farm run test -n
+ok "without prove make test ends before it compiles" [ $? -eq 2 ]
+ok "and says so" says "prove was not found: install perl"
+rm -f farm/cmp
+PATH=$PWD/farm run stage01 run -n
+ok "without cmp nothing is built" [ $? -eq 2 ]
+ok "and diffutils is what to install" says "cmp was not found: install diffutils"
+rm -r farm
+NVCC=/nonexistent run stage01 run -n
+ok "an NVCC that comes too late is said to be" says "NVCC=/nonexistent is not used: "
+NVCC=$(sed -n 's/^NVCC := //p' build/toolchain.mk) run stage01 run -n
+ok "and nothing of the one that is used" [ "$(grep -c 'is not used' "$log")" -eq 0 ]
+# shellcheck disable=SC2016 # make expands it
+echo 'any/compiler: ; @echo "it is $(CC)"' >compiler.mk
+CC='' run -f Makefile -f compiler.mk any/compiler
+ok "an empty CC is none" says "it is gcc"
+rm compiler.mk
+
 # ---- Which architecture --------------------------------------------------------------------------
 mkdir stages/06_later bin
 sed 's/needs sm_75/needs sm_80/' stages/02_coalesced/kernel.cu >stages/06_later/kernel.cu

@@ -45,6 +45,10 @@ run stage01 start
 ok "the first stage has nothing to start from" says "there is none to start from"
 run start
 ok "start without a stage" says "start needs one stage"
+(trap '' XFSZ && ulimit -f 1 && make ARCH=sm_80 VARIANTS=d128_fp16_full stage02 start) >"$log" 2>&1
+ok "start without room for the file fails" [ $? -ne 0 ]
+ok "says so" says "work/02_next cannot be written: is the disk full?"
+ok "and leaves none" [ -z "$(find work -type f)" ]
 run stage02 start
 ok "start succeeds" [ $code -eq 0 ]
 ok "the file has the stage before in it" cmp -s <(sed '1,/^[^/]/{/^\/\//d}' $mine) \

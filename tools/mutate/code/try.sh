@@ -78,7 +78,11 @@ judge() {
 }
 
 mutant=$scratch/mutant.o
-compile "$source" "$mutant" || verdict 'does not compile'
+if ! compile "$source" "$mutant"; then
+    ! grep -q '^[^ ]*\.[ch]:.*: error: ' "$log" || verdict 'does not compile'
+    echo "$file, mutant $number: compiling it failed, for no fault of it: $(tail -n 1 "$log")" >&2
+    exit 2
+fi
 original=$home/objects/$({ cat "$file"; echo "${flags[@]}"; } | sha256sum | cut -c1-32)
 [ -e "$original" ] || { compile "$file" "$scratch/o" && mv "$scratch/o" "$original"; } || exit 2
 ! cmp -s "$original" "$mutant" || verdict 'same code'

@@ -131,6 +131,15 @@ stage=$(basename "$(dirname "$1")")
 END
 chmod +x build/mutate
 run() { make VARIANTS=d64_fp16_causal mutate "$@" >"$log" 2>&1; code=$?; }
+# A compiler that fails without a word on the source: nothing is said of a mutant, and nothing kept.
+printf '#!/bin/sh\necho "cc1plus: fatal error: no room" >&2\nexit 1\n' >full && chmod +x full
+for number in 0 1; do
+    NVCC=./full NVCC_FLAGS='' VARIANTS=d64_fp16_causal CHECK=true KEY=1 tools/mutate/check.sh \
+        build/attention build/sm_80/07_swizzle $number host >"$log" 2>&1
+    ok "mutant $number, no room for the compiler: no verdict" [ $? -eq 2 ]
+    ok "and why" grep -qF "compiling it failed, for no fault of it: cc1plus: fatal" "$log"
+    ok "and none is kept" [ -z "$(find build/mutants -type f)" ]
+done
 echo 'None yet.' >tools/mutate/equivalent.md
 run JOBS=2
 ok "a survivor that nobody explains makes it fail" [ $code -eq 2 ]

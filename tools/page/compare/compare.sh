@@ -44,7 +44,7 @@ if nvidia-smi -L >/dev/null 2>&1; then
     "$harness" run "$@" DEVICE=gpu FORMAT=json "$(dirname "$from")" "$(dirname "$to")" \
         >>"$scratch/runs" 2>/dev/null || true
 fi
-lab page RUNS="$scratch/runs" "'$from'" "'$to'" >"$scratch/tables"
+lab page "RUNS='$scratch/runs'" "'$from'" "'$to'" >"$scratch/tables"
 
 # One sentence about their bounds, where both can be computed.
 name() { basename "$(dirname "$1")"; }

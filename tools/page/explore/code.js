@@ -133,9 +133,8 @@ const codeView = {
     const columns = [make('section', '', [make('h3', 'listing-title', `${title}: ` +
       `${countText(ops.length, shown.length)}; executions in this block before each`), ptx])];
     const code = sassOf(op.line);
-    if (code) columns.push(make('section', '', [
-      make('h3', 'listing-title', `SASS: ${countText(code.length, code.shown)}; its control bits before each`),
-      code.listing]));
+    if (code) columns.push(make('section', '', [make('h3', 'listing-title', `SASS: ` +
+      `${countText(code.length, code.shown)}; its control bits before each`), code.listing]));
     document.getElementById('machine').replaceChildren(...columns);
   },
 

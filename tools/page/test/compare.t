@@ -7,8 +7,9 @@ unset MAKEFLAGS MAKELEVEL MFLAGS KERNEL FROM TO
 # shellcheck source=tools/page/test/browser.sh
 . tools/page/test/browser.sh
 
-make compare FROM=06 TO=07 >"$scratch/log" 2>&1
-result $? "make compare FROM=06 TO=07" "$scratch/log"
+mkdir "$scratch/with a blank"
+TMPDIR="$scratch/with a blank" make compare FROM=06 TO=07 >"$scratch/log" 2>&1
+result $? "make compare FROM=06 TO=07, TMPDIR with blanks" "$scratch/log"
 page=$(tail -n 1 "$scratch/log")
 [ "$page" = build/compare/06_07_d128_fp16_full.html ]
 result $? "it prints the page's name"
