@@ -277,7 +277,7 @@ run stage02 start
 ok "a file in place of work/" says "*** work cannot be written: it is a file"
 rm work
 
-# ---- What is missing, and what is given in vain ---------------------------------------------------
+# ---- What is missing, and what is given in vain --------------------------------------------------
 mkdir farm && ln -s /usr/bin/* farm/ && rm -f farm/prove
 PATH=$PWD/farm run test -n
 ok "without prove make test ends before it compiles" [ $? -eq 2 ]

@@ -20,7 +20,7 @@ fi
 program=$(realpath -m "$1")/bin/cmark-gfm
 # The package is for the release of Python that fetched it.
 if ! "$program" /dev/null >/dev/null 2>&1; then
-    rm -rf "$1/packages" "$1/bin"
+    rm -rf "${1:?}"/{packages,bin}
     list=$(dirname "$0")/markdown.txt
     echo "cmark-gfm was not found: fetching the Python package cmarkgfm into $1" >&2
     scratch=$(mktemp -d)

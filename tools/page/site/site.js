@@ -113,6 +113,7 @@ function drawChart(place, choice) {
   for (const seq of lengths)
     svg.append(shape('text', { x: x(seq), y: BOX.height - 12, 'text-anchor': 'middle' }, `${seq}`));
   const names = unique(runs.map(r => r.name)).sort((a, b) => best(runs, b) - best(runs, a));
+  const peers = names.filter(name => !/^\d/.test(name));
   const labels = spread(names.map(name => y(runs.filter(r => r.name === name)
     .reduce((a, b) => b.seq > a.seq ? b : a).tflops) + 4), 14, BOX.height - BOX.bottom);
   const lines = names.map((name, i) => {
@@ -121,7 +122,7 @@ function drawChart(place, choice) {
     const hue = stage ? `hsl(${(Number(name.slice(0, 2)) * 47) % 360} 65% 48%)` : 'gray';
     const path = points.map((p, n) => `${n ? 'L' : 'M'}${x(p.seq)} ${y(p.tflops)}`).join('');
     const line = shape('path', { d: path, class: 'line', stroke: hue });
-    if (!stage) line.setAttribute('stroke-dasharray', `${2 + 4 * names.filter(n => !/^\d/.test(n)).indexOf(name)} 3`);
+    if (!stage) line.setAttribute('stroke-dasharray', `${2 + 4 * peers.indexOf(name)} 3`);
     const label = shape('text', { x: BOX.width - BOX.right + 30, y: labels[i] }, name);
     label.style.fill = `color-mix(in srgb, ${hue} 55%, var(--ink))`;
     svg.append(line, label,
