@@ -111,9 +111,13 @@ const codeView = {
     const key = `${cursor.launch} ${op.line}`, current = warpHere().op[cursor.step];
     if (this.machine !== key || !this.listed.has(current)) this.listMachine(op, current);
     this.machine = key;
-    if (this.executed) this.executed.classList.remove('selected');
+    if (this.executed) {
+      this.executed.classList.remove('selected');
+      this.executed.tabIndex = -1;
+    }
     this.executed = this.listed.get(current);
     this.executed.classList.add('selected');
+    this.executed.tabIndex = 0; // one stop of the Tab key, whatever the length
   },
 
   listMachine(op, current) {
@@ -122,6 +126,7 @@ const codeView = {
     const shown = ops.slice(from, from + MOST_MACHINE_ROWS), rows = shown.map(index => {
       const row = make('button', 'ptx');
       row.type = 'button';
+      row.tabIndex = -1;
       row.dataset.op = index;
       row.append(make('span', 'count', grouped(here().counters[index][0])),
         make('code', '', here().ops[index].text));

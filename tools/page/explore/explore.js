@@ -240,7 +240,9 @@ function listenTimeline() {
   canvas.addEventListener('pointermove', event => {
     if (!event.buttons) drag = null; // released beside the canvas
     const bar = timeline.barAt(event.offsetX, event.offsetY);
-    showTip(bar && !drag ? statusView.span(bar).textContent : '', event);
+    const text = bar ? statusView.span(bar).textContent
+      : timeline.stepText(event.offsetX, event.offsetY);
+    showTip(drag ? '' : text, event);
     if (!drag || Math.abs(event.offsetX - drag.x) < 4) return;
     drag.moved = true;
     const span = timeline.to - timeline.from;

@@ -51,6 +51,10 @@ function testViews() {
   const shares = [...launch.share.values()].reduce((sum, line) => sum + line.executions, 0);
   check(shares === launch.steps + launch.cut, 'the lines have all steps',
     `${shares} of ${launch.steps}`);
+  const [row] = timeline.rows, told = timeline.stepText(GUTTER + 30, row.y + 2);
+  check(told.startsWith(`warp ${row.warp}: `), 'a row says in words what is there', told);
+  check(document.querySelectorAll('#machine .ptx:not([tabindex="-1"])').length === 1,
+    'the list of instructions is one stop of the Tab key');
 }
 
 function testKeys() {

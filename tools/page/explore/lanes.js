@@ -48,7 +48,11 @@ const lanesView = {
 
   click(event) {
     const go = event.target.closest('[data-step]');
-    if (go) return move({ warp: Number(go.dataset.warp), step: Number(go.dataset.step) });
+    if (go) {
+      move({ warp: Number(go.dataset.warp), step: Number(go.dataset.step) });
+      document.getElementById('lanes-body').focus(); // the button is gone
+      return;
+    }
     const node = event.target.closest('[data-lanes]');
     if (!node) return;
     const lanes = node.dataset.lanes.split(' ').map(Number);

@@ -357,16 +357,30 @@ const timeline = {
     if (bars.length) this.choose(bars[at]);
   },
 
-  click(x, y) {
-    const bar = this.barAt(x, y);
-    if (bar) return this.choose(bar);
+  // The warp and its step there, or null.
+  stepUnder(x, y) {
     const row = this.rows.find(r => y >= r.y - 1 && y < r.y + r.height + 2);
-    if (!row || x < GUTTER) return;
+    if (!row || x < GUTTER) return null;
+    return { warp: row.warp, step: stepAt(here().warps[row.warp], Math.floor(this.timeAt(x))) };
+  },
+
+  // What a row has there, for whom its colour does not say it.
+  stepText(x, y) {
+    const under = this.stepUnder(x, y);
+    if (!under) return '';
+    const { phase, line } = here().ops[here().warps[under.warp].op[under.step]];
+    return `warp ${under.warp}: ${PHASES[phase] || phase}${line ? `, line ${line}` : ''}`;
+  },
+
+  click(x, y) {
+    const bar = this.barAt(x, y), under = this.stepUnder(x, y);
+    if (bar) return this.choose(bar);
+    if (!under) return;
     if (this.chosen) {
       this.chosen = null;
       this.drawBase();
     }
-    move({ warp: row.warp, step: stepAt(here().warps[row.warp], Math.floor(this.timeAt(x))) });
+    move(under);
   },
 };
 
