@@ -44,6 +44,6 @@ BEGIN {
 END {
     if (count == 0 || count > 4) exit
     printf " (did you mean %s", found[1]
-    for (i = 2; i <= count; i++) printf "%s%s", i < count ? ", " : " or ", found[i]
+    for (i = 2; i <= count; i++) printf "%s%s", (i < count ? ", " : " or "), found[i]
     printf "?)\n"
 }

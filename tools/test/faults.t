@@ -121,6 +121,14 @@ SLEEP=60 interrupted 2 "$root/tools/sanitize/sanitize.sh" "$work/program" DEVICE
 ok "an interrupted sanitize ends with 130" [ $code -eq 130 ]
 ok "and leaves no temporary files" clean
 
+# ---- the disassembler ----------------------------------------------------------------------------
+printf '#!/bin/sh\nexec sleep 60\n' >"$work/bin/slow" && chmod +x "$work/bin/slow"
+: >a.so
+CUOBJDUMP=slow interrupted 1 "$root/build/sass" count a.so
+ok "an interrupted disassembly ends with 130" [ $code -eq 130 ]
+ok "and leaves no folder" [ -z "$(find "$TMPDIR" -name 'sass.*')" ]
+rm a.so
+
 # ---- grade ---------------------------------------------------------------------------------------
 cat >"$work/bin/slow_make" <<'END'
 #!/bin/sh

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
 enum { FOLDER_SIZE = 1024 }; /* the name of a scratch folder */
@@ -241,6 +242,16 @@ static bool open_in(const char folder[FOLDER_SIZE], char *path, bool ptx, Module
     return read_resources(cubin, module, error);
 }
 
+/* What ends the program waits until the folder is gone; it ends the programs that are run. */
+static void hold_signals(int how) {
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    sigprocmask(how, &ending, NULL);
+}
+
 bool module_open(const char *path, bool ptx, Module *module, Error *error) {
     char whole[PATH_MAX], folder[FOLDER_SIZE];
     const char *scratch = getenv("TMPDIR");
@@ -248,11 +259,15 @@ bool module_open(const char *path, bool ptx, Module *module, Error *error) {
     if (!realpath(path, whole))
         return error_set(error, STATUS_USAGE, "%s: %s", path, strerror(errno));
     snprintf(folder, sizeof folder, "%s/sass.XXXXXX", scratch && *scratch ? scratch : "/tmp");
-    if (!mkdtemp(folder))
-        return error_set(error, STATUS_FAIL, "%s cannot be made: %s", folder, strerror(errno));
     name_module(whole, module);
+    hold_signals(SIG_BLOCK);
+    if (!mkdtemp(folder)) {
+        hold_signals(SIG_UNBLOCK);
+        return error_set(error, STATUS_FAIL, "%s cannot be made: %s", folder, strerror(errno));
+    }
     const bool opened = open_in(folder, whole, ptx, module, error);
     remove_folder(folder);
+    hold_signals(SIG_UNBLOCK);
     if (!opened) module_close(module);
     return opened;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ bool read_file(const char *path, char **text, size_t *length, Error *error) {
 }
 
 static _Noreturn void become(const char *folder, char *const argv[], int out, int errors) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(out, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     if (!folder || chdir(folder) == 0) execvp(argv[0], argv);
