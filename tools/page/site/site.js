@@ -102,7 +102,7 @@ function drawChart(place, choice) {
   const x = seq => BOX.left + (lengths.length < 2 ? 0.5 : lengths.indexOf(seq) /
     (lengths.length - 1)) * (BOX.width - BOX.left - BOX.right);
   const y = t => BOX.height - BOX.bottom - t / most * (BOX.height - BOX.top - BOX.bottom);
-  const svg = shape('svg', { viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: 'img',
+  const svg = shape('svg', { viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: 'group',
     'aria-label': 'TFLOP/s of the stages over the length' });
   const step = [10, 20, 50, 100, 200, 500].find(s => most / s <= 8) || 1000;
   for (let t = 0; t <= most; t += step) {
@@ -113,6 +113,8 @@ function drawChart(place, choice) {
   for (const seq of lengths)
     svg.append(shape('text', { x: x(seq), y: BOX.height - 12, 'text-anchor': 'middle' }, `${seq}`));
   const names = unique(runs.map(r => r.name)).sort((a, b) => best(runs, b) - best(runs, a));
+  const told = make('output', 'TFLOP/s by sequence length. Point at a line for its numbers, ' +
+    'or go there with the Tab key.');
   const peers = names.filter(name => !/^\d/.test(name));
   const labels = spread(names.map(name => y(runs.filter(r => r.name === name)
     .reduce((a, b) => b.seq > a.seq ? b : a).tflops) + 4), 14, BOX.height - BOX.bottom);
@@ -121,7 +123,10 @@ function drawChart(place, choice) {
     const stage = /^\d/.test(name), end = points[points.length - 1];
     const hue = stage ? `hsl(${(Number(name.slice(0, 2)) * 47) % 360} 65% 48%)` : 'gray';
     const path = points.map((p, n) => `${n ? 'L' : 'M'}${x(p.seq)} ${y(p.tflops)}`).join('');
-    const line = shape('path', { d: path, class: 'line', stroke: hue });
+    const numbers = `${name}: ${points.map(p => `${p.seq} ${p.tflops}`).join(', ')}`;
+    const line = shape('path', { d: path, class: 'line', stroke: hue, tabindex: 0, role: 'img',
+      'aria-label': `${numbers} TFLOP/s` });
+    line.addEventListener('focus', () => { told.textContent = `${numbers} TFLOP/s`; });
     if (!stage) line.setAttribute('stroke-dasharray', `${2 + 4 * peers.indexOf(name)} 3`);
     const label = shape('text', { x: BOX.width - BOX.right + 30, y: labels[i] }, name);
     label.style.fill = `color-mix(in srgb, ${hue} 55%, var(--ink))`;
@@ -132,7 +137,6 @@ function drawChart(place, choice) {
         class: 'dot' })));
     return { name, points, line };
   });
-  const told = make('output', 'TFLOP/s by sequence length. Point at a line for its numbers.');
   svg.addEventListener('pointermove', event => {
     const box = svg.getBoundingClientRect(), scale = BOX.width / box.width;
     const px = (event.clientX - box.left) * scale, py = (event.clientY - box.top) * scale;

@@ -77,6 +77,8 @@ result $? "whose names are apart, and above the axis"
 [ "$(grep -o 'class="leader"' "$scratch/document" | wc -l)" -eq \
     "$(grep -o 'class="line"' "$scratch/document" | wc -l)" ]
 result $? "and a line leads from each to its own"
+grep -q 'aria-label="16_persistent: 512 [0-9]' "$scratch/document"
+result $? "whose numbers need no pointer"
 grep -q '<ol id="found"><li>.*notes/glossary.html' "$scratch/document"
 result $? "the search finds a word of the glossary"
 document build/site/index.html 'find=conflict%20bank'
