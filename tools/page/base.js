@@ -52,6 +52,9 @@ function overIdeal(units, ideal) {
   return ratio < 1.005 ? '1' : `${ratio < 9.95 ? +ratio.toFixed(1) : Math.round(ratio)}×`;
 }
 
+// The bar of a line's share: the line with most executions has the longest.
+const barLength = (counts, most) => `${(100 * counts.executions / most).toFixed(1)}%`;
+
 // Scrolls a list so that one of its rows is a third from the top, if it is not visible.
 function keepInView(list, row) {
   const top = row.offsetTop, bottom = top + row.offsetHeight;

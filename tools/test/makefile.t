@@ -287,6 +287,11 @@ PATH=$PWD/farm run stage01 run -n
 ok "without cmp nothing is built" [ $? -eq 2 ]
 ok "and diffutils is what to install" says "cmp was not found: install diffutils"
 rm -r farm
+mkdir 'a"b' && ln -s ../Makefile ../common ../tools ../stages ../reference ../build 'a"b/'
+run -C 'a"b' stage01 run -n
+ok "a path that ptxas cannot read ends with 2" [ $? -eq 2 ]
+ok "and is told" says 'ptxas cannot read a path with a quotation mark'
+rm -r 'a"b'
 NVCC=/nonexistent run stage01 run -n
 ok "an NVCC that comes too late is said to be" says "NVCC=/nonexistent is not used: "
 NVCC=$(sed -n 's/^NVCC := //p' build/toolchain.mk) run stage01 run -n
@@ -486,6 +491,9 @@ ok "two makes build the same kernel at once" [ $? -eq 0 ]
 ok "each" wait $other
 ok "in a file of its own" [ "$(sort -u written | wc -l)" -eq 2 ]
 rm written
+printf '#!/bin/sh\nexit 1\n' >"$work/silent" && chmod +x "$work/silent"
+run stage01 DTYPE=bf16 CAUSAL=1 NVCC="$work/silent"
+ok "one that fails without a word: the disk may be full" says "is the disk of build/ full?"
 run stage01 DTYPE=bf16 CAUSAL=1 NVCC="$work/nothing"
 ok "a kernel that the compiler did not write ends with 2" [ $? -eq 2 ]
 # A learner's kernel that includes a file beside it.

@@ -17,8 +17,7 @@ function openSide(id) {
     }
   }
   side.total = [...side.lines.values()].reduce((sum, line) => sum + line.executions, 0);
-  side.most = Math.max(1e-9, ...[...side.lines.values()].map(line =>
-    100 * line.executions / side.total));
+  side.most = Math.max(...[...side.lines.values()].map(line => line.executions));
   side.title = side.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
   return side;
 }
@@ -77,7 +76,8 @@ const timesIdeal = counts => counts
   ? [overIdeal(counts.wavefronts, counts.idealWavefronts),
     overIdeal(counts.sectors, counts.idealSectors)] : ['', ''];
 
-// Equal in text and in what is in the margin but the share: nothing of it is hidden in a fold else.
+// Whether both sides have the same text and, but for the share, the same margin: only such rows are
+// folded.
 function equal(row) {
   return row.kind === 'same' && String(timesIdeal(from.lines.get(row.left + 1))) ===
     String(timesIdeal(to.lines.get(row.right + 1)));
@@ -87,7 +87,7 @@ function marginOf(side, line) {
   const counts = side.lines.get(line + 1);
   const share = counts ? 100 * counts.executions / side.total : 0;
   const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
-  if (counts) bar.style.setProperty('--share', `${(100 * share / side.most).toFixed(1)}%`);
+  if (counts) bar.style.setProperty('--share', barLength(counts, side.most));
   if (counts) bar.title = plural(counts.executions, 'instruction');
   const [waves, sectors] = timesIdeal(counts);
   const cells = [[waves, 'wavefronts'], [sectors, 'sectors']].map(([text, what]) => {

@@ -45,8 +45,7 @@ const codeView = {
     row.dataset.line = number;
     const share = counts ? 100 * counts.executions / total : 0;
     const bar = make('span', 'share', share >= 0.05 ? share.toFixed(1) : counts ? '·' : '');
-    const length = counts ? 100 * counts.executions / this.most : 0; // of the longest bar
-    bar.style.setProperty('--share', `${length.toFixed(1)}%`);
+    if (counts) bar.style.setProperty('--share', barLength(counts, this.most));
     const waves = counts ? overIdeal(counts.wavefronts, counts.idealWavefronts) : '';
     const sectors = counts ? overIdeal(counts.sectors, counts.idealSectors) : '';
     row.append(bar,

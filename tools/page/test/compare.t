@@ -15,6 +15,9 @@ page=$(tail -n 1 "$scratch/log")
 result $? "it prints the page's name"
 closed "$page"
 result $? "its markup is closed" "$scratch/markup"
+document "$page"
+[ "$(grep -o 'class="pair-row same counted"' "$scratch/document" | wc -l)" -ge 2 ]
+result $? "lines of the same text whose wavefronts became fewer are shown, and marked"
 drive "$page"
 
 # Stage 07 beside a file of it: a helper stands elsewhere, a word is another.
