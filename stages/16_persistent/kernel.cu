@@ -946,8 +946,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     const int blocks = multiprocessors();
     const Plan plan = plan_for(p, blocks);
     const bool packed = plan.rows > p->seq_q, merged = plan.pieces > 1;
-    const int tiles = plan.row_tiles * plan.heads, pieces = tiles * plan.pieces;
-    const int BR = 64 * plan.warpgroups, threads = (plan.warpgroups + 1) * 128;
+    const int BR = 64 * plan.warpgroups, pieces = plan.row_tiles * plan.heads * plan.pieces;
     const auto kernel = merged   ? flash_fwd<CAUSAL, true>
                         : packed ? flash_fwd<CAUSAL, false>
                                  : flash_fwd<false, false>;
@@ -970,13 +969,14 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (error != cudaSuccess) return error;
     float *O_parts = (float *)((char *)workspace + 256);
     const Parts parts = {O_parts, (float2 *)(O_parts + (size_t)pieces * BR * D)};
-    const cudaLaunchConfig_t launch = {min(pieces, blocks), threads, SHARED_BYTES, stream};
+    const cudaLaunchConfig_t launch = {min(pieces, blocks), 2 * BR + 128, SHARED_BYTES, stream};
     error = cudaLaunchKernelEx(&launch, kernel, Q, K, V, O, t->LSE, parts, next, plan, *p);
     if (error != cudaSuccess || !merged) return error;
-    const int warps = min(ceil_div(plan.pieces, READS), MERGE_WARPS), rows = max(4 / warps, 1);
+    const int room = min(max(32 * blocks / (plan.heads * plan.rows), 1), MERGE_WARPS); // 32 per SM
+    const int warps = min(ceil_div(plan.pieces, READS), room), rows = max(4 / warps, 1);
     cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     early.val.programmaticStreamSerializationAllowed = 1;
     const cudaLaunchConfig_t config = {
-        ceil_div(tiles * BR, rows), dim3(32, warps, rows), 0, stream, &early, 1};
+        ceil_div(pieces / plan.pieces * BR, rows), dim3(32, warps, rows), 0, stream, &early, 1};
     return cudaLaunchKernelEx(&config, merge, (element *)t->O, t->LSE, parts, plan, *p);
 }
