@@ -316,3 +316,9 @@ planted: $(PROGRAMS) $(LAB) $(if $(filter planted,$(MAKECMDGOALS)),$(sort $(shel
     -e 's|^check +large-scores.*|build/test/tools/ptxsim/test/test_large_scores|p' \
     $(if $(PLANTED),$(PLANTED:%=tools/mutate/planted/%.bug),tools/mutate/planted/*.bug))))
 	@tools/mutate/planted.sh build/attention $(PLANTED)
+
+# Several commands come one after the other, as they are given: on a GPU they would slow each other.
+# What they build does not wait.
+one_by_one = $(if $(word 2,$1),$(eval $(word 2,$1): | $(word 1,$1))$(call \
+    one_by_one,$(wordlist 2,$(words $1),$1)))
+$(call one_by_one,$(call distinct,$(filter $(KNOWN),$(COMMANDS))))

@@ -64,10 +64,11 @@ static bool refuses_too_many(const Stage *stage, const Problem *problem, int com
                                    .seq_kv = 64,
                                    .scale = problem->shape.scale};
     return stage_supports(stage, &most, compute_capability) ||
-           error_set(error, STATUS_FAIL,
-                     "it would accept B=%d H=%d HKV=%d N=%d NKV=%d, which needs more than 2^31 - 1 "
-                     "blocks",
-                     most.batch, most.heads, most.kv_heads, most.seq_q, most.seq_kv);
+           error_set(
+               error, STATUS_FAIL,
+               "it would accept B=%d H=%d HKV=%d N=%d NKV=%d: more than 2^31 - 1 tiles must be "
+               "refused, even by a kernel whose grid does not grow",
+               most.batch, most.heads, most.kv_heads, most.seq_q, most.seq_kv);
 }
 
 enum { MANY_BATCHES = 1 << 22 }; /* of 64 queries and keys: 2^34 scores */

@@ -90,10 +90,10 @@ static __device__ unsigned pack(float low, float high) {
 //     C: (g, q) (g, q + 1) (g + 8, q) (g + 8, q + 1), a float each
 static __device__ void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], unsigned b0,
                                     unsigned b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col." TYPES ".f32 "
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    asm("mma.sync.aligned.m16n8k16.row.col." TYPES ".f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 static __device__ unsigned shared_address(const void *p) {

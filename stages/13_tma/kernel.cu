@@ -1,7 +1,7 @@
 // Stage 13: tma
-// Idea:     tiles come and go by TMA. One thread asks for a whole tile, of warp 1 for K, of warp 2
-//           for V; the copy engine computes addresses, swizzles, fills with zeros beyond the end,
-//           and reports its bytes to an mbarrier, on which all wait. O leaves the same way.
+// Idea:     tiles come and go by TMA. One thread asks for a whole tile: of warp 0 for Q, then of
+//           warp 1 for K and of warp 2 for V; the copy engine computes addresses, swizzles, fills
+//           with zeros, reports its bytes to an mbarrier, on which all wait. O leaves the same way.
 // Before:   in stage 12 every thread issues 8 LDGSTS per tile of K or V (d64: 4), with their
 //           addresses and bounds, and needs a proxy fence before wgmma may read them.
 // Look for: UTMALDG, UTMASTG; no LDGSTS, no STG of O.
@@ -184,8 +184,8 @@ static __device__ void stmatrix_x4(unsigned row, const unsigned (&r)[4]) {
                  : "memory");
 }
 
-// wgmma (PTX ISA 9.7.15). The results may be touched only after a wait, operands in registers and
-// accumulators only before the fence.
+// wgmma (PTX ISA 9.7.15). Its registers, accumulators and A, may be touched before the fence, and
+// from then on only after a wait.
 static __device__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 static __device__ void wgmma_commit_group() {
@@ -196,7 +196,7 @@ static __device__ void wgmma_commit_group() {
 template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[N][4]) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
     for (int n = 0; n < N; n++)
-        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
+        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e]));
 }
 
 // The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle of

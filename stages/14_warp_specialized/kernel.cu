@@ -233,8 +233,8 @@ static __device__ void stmatrix_x4(unsigned row, const unsigned (&r)[4]) {
                  : "memory");
 }
 
-// wgmma (PTX ISA 9.7.15). The results may be touched only after a wait, operands in registers and
-// accumulators only before the fence.
+// wgmma (PTX ISA 9.7.15). Its registers, accumulators and A, may be touched before the fence, and
+// from then on only after a wait.
 static __device__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 static __device__ void wgmma_commit_group() {
@@ -245,7 +245,7 @@ static __device__ void wgmma_commit_group() {
 template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[N][4]) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
     for (int n = 0; n < N; n++)
-        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
+        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e]));
 }
 
 // The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle of

@@ -7,7 +7,7 @@
 //           its keys are cut where tiles are few; merge, launched early, puts the pieces together.
 // Before:   every block of stage 15 begins and ends with idle tensor cores, and the last blocks
 //           leave SMs without work.
-// Look for: one block per SM in the launch; an ATOMG, the next Q K^T and UTMASTG inside the loop.
+// Look for: at most a block per SM launched; an ATOMG, the next Q K^T and UTMASTG inside the loop.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -50,7 +50,7 @@ constexpr float LIMIT = KEEP_P ? 0x1p15f : 0x1p10f;
 constexpr float SCALABLE = KEEP_P ? 0x1p100f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
-constexpr int TILES = 4;                     // pieces of work known to the block
+constexpr int TILES = 4;                     // records of pieces of work, a ring
 constexpr int FEW = 3;                       // key tiles, see near_end
 constexpr int L2_BYTES = 32 << 20;           // for keys and values: about half of L2
 constexpr int MAX_GROUP = 32;                // heads; with more, all begin with keys not in L2 yet
@@ -114,7 +114,7 @@ static __device__ int least_visible(const AttentionProblem &p, int row, int rows
     return visible_keys(p, PACKED && query + rows > p.seq_q ? 0 : query);
 }
 
-// The key tiles that such rows see, not all of which need exist; without keys one.
+// The number of key tiles that `rows` rows from `row` on see, of which some may not exist; or 1.
 template <bool PACKED>
 static __host__ __device__ int key_tiles_of(const AttentionProblem &p, int row, int rows) {
     return max(ceil_div(visible_keys(p, min(query_of<PACKED>(p, row) + rows, p.seq_q) - 1), BC), 1);
@@ -124,8 +124,8 @@ static __host__ __device__ int key_tiles_of(const AttentionProblem &p, int row, 
 typedef struct Tile {
     int head, first_row;
     int kv;          // KV head (of batch * kv_heads)
-    int begin, last; // first keys of its first and last key tiles; without keys it has one tile,
-                     // masked as a whole. `last` is negative: there is no work
+    int begin, last; // first keys of its first and last key tiles; a piece without keys has one,
+                     // all masked. Negative `last`: there is no more work
     int index;
 } Tile;
 
@@ -297,8 +297,8 @@ static __device__ void stmatrix_x4(unsigned row, const unsigned (&r)[4]) {
                  : "memory");
 }
 
-// wgmma (PTX ISA 9.7.15). The results may be touched only after a wait, operands in registers and
-// accumulators only before the fence.
+// wgmma (PTX ISA 9.7.15). Its registers, accumulators and A, may be touched before the fence, and
+// from then on only after a wait.
 static __device__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 static __device__ void wgmma_commit_group() {
@@ -309,7 +309,7 @@ static __device__ void wgmma_commit_group() {
 template <int groups, int N> static __device__ void wgmma_wait_group(float (&c)[N][4]) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
     for (int n = 0; n < N; n++)
-        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e])::"memory");
+        for (int e = 0; e < 4; e++) asm volatile("" : "+f"(c[n][e]));
 }
 
 // The descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2.2) in the 128-byte swizzle of
@@ -623,7 +623,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
         float2 part_rows[READS];
         Columns part_O[READS];
         const int count = min(plan.pieces - i, READS);
-        for (int n = 0; n < READS && n < count; n++) {
+        for (int n = 0; n < count; n++) {
             const size_t at = ((size_t)tile * plan.pieces + i + n) * BR + in_tile;
             part_rows[n] = parts.rows[at];
             part_O[n] = ((const Columns *)&parts.O[at * D])[lane];
@@ -768,7 +768,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     unsigned n = 0, step = 0; // uses of the rings of tiles and Q; of K and V
     while (true) {
         const bool end = j == begin; // of the query tile: S_ij is next that of the next one
-        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, not three
+        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch; NaN takes it
             if (outgrown(sum)) into_range(rows, O_i, P_ij, packed_P, sum, S_ij, c);
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
@@ -870,7 +870,7 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     // tile; where each sees half of them, if it saves a sixteenth: long tiles are then not first.
     const bool always = !CAUSAL || p->seq_q < 128, ever = always || p->seq_q <= p->seq_kv / 2;
     const bool shared = sharing > 1 && ever && p->seq_q <= INT_MAX / sharing;
-    Plan best, plan;
+    Plan best = {}, plan = {};
     long long shortest = LLONG_MAX;
     for (int one = shared && always; one <= shared; one++)
         for (plan.warpgroups = MAX_WARPGROUPS; plan.warpgroups > 0; plan.warpgroups--) {
@@ -879,7 +879,7 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
             plan.rows = p->seq_q * (sharing / plan.sharing);
             plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
             const int tiles = plan.row_tiles * plan.heads, step = ceil_div(plan.row_tiles, 16);
-            long long seen = 0, asked = 0; // key tiles of sixteen query tiles; full, of one
+            long long seen = 0, asked = 0; // key tiles of at most sixteen query tiles; full, of one
             for (int i = step / 2; i < plan.row_tiles; i += CAUSAL ? step : plan.row_tiles, asked++)
                 seen += key_tiles_of<true>(*p, i * 64 * plan.warpgroups, 64 * plan.warpgroups);
             // Few tiles: one, two or three pieces for each block; or each tile in two, three or

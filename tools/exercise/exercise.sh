@@ -112,7 +112,7 @@ END
 
 # attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
 attempt() {
-    within "${LIMIT:-300}" "$@" >"$log" 2>&1 </dev/null
+    (ulimit -f 65536 && within "${LIMIT:-300}" "$@") >"$log" 2>&1 </dev/null # KiB
     code=$?
 }
 
@@ -129,6 +129,8 @@ why() {
     if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
         echo "it did not end within ${LIMIT:-300} s: a loop in the kernel or in attention_launch" \
             "that never ends?"
+    elif [ "$code" -eq $((128 + $(kill -l XFSZ))) ]; then
+        echo "it wrote a file of more than 64 MiB, or as much to the log: a line in a loop?"
     elif [ "$code" -gt 128 ]; then
         echo "the program crashed (signal $(kill -l $((code - 128)))): what runs on the host is" \
             "at fault, attention_launch or its neighbours; do they read what is not there, or the" \

@@ -75,7 +75,7 @@ function add_row(one, before) {
 function print_text(    r, c) {
     for (r = 0; r < cells / COLUMNS; r++) {
         for (c = 0; c < COLUMNS; c++)
-            printf c ? "  %*s" : "%-*s", width[c], cell[r * COLUMNS + c]
+            printf (c ? "  %" : "%-") width[c] "s", cell[r * COLUMNS + c]
         print is_over[r] ? "  <-- over budget" : ""
     }
 }

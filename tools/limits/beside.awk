@@ -2,7 +2,7 @@
 # Use: awk -v mine="your kernel" -v other="the stage" -f tools/plot/field.awk \
 #          -f tools/limits/beside.awk; exit 1 if there are not two lines.
 
-/^\{/ { line[++lines] = $0 }
+/^[{]/ { line[++lines] = $0 }
 
 END {
     if (lines != 2) exit 1

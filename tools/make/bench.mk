@@ -7,12 +7,13 @@ BENCH_VARIANTS := $(foreach d,$(or $(call chosen,D),64 128),$(foreach c,\
 
 # Without a GPU, or Nsight Compute, a command says so before it builds. Where there is no GPU make
 # does one thing at a time, so that nothing has begun by then.
-ifneq ($(if $(filter bench roofline validate profile,$(MAKECMDGOALS)),$(shell \
+NEED_GPU := $(filter bench roofline validate profile,$(MAKECMDGOALS))
+ifneq ($(if $(NEED_GPU),$(shell \
     nvidia-smi -L >/dev/null 2>&1 || echo none)),)
 .NOTPARALLEL:
 endif
 gpu:
-	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(filter-out stage%,$(MAKECMDGOALS)) needs a GPU," \
+	@nvidia-smi -L >/dev/null 2>&1 || { echo "$(NEED_GPU) needs a GPU," \
 	    "and nvidia-smi finds none" >&2; exit 2; }
 ifneq ($(filter roofline,$(MAKECMDGOALS)),)
 $(if $(filter sm_75,$(ARCH)),$(error roofline needs compute capability 8.0 or newer: its roofs \

@@ -104,7 +104,6 @@ define remember
 $1: force
 	@mkdir -p $$(@D); echo '$2' | cmp -s - $$@ || echo '$2' > $$@
 endef
-$(eval $(call remember,build/flags/nvcc,$(NVCC_FLAGS)))
 $(eval $(call remember,build/flags/host,$(CC) $(CFLAGS) $(HOST_FLAGS)))
 .PHONY: force
 force:

@@ -8,7 +8,7 @@
 # What is not whole yet has a name of its own in each process: two makes may build the same kernel.
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
-        build/flags/nvcc build/toolchain.mk
+        $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
 	@mkdir -p $$(@D); $$(call say,nvcc  $2 $$* ($1))
 	@trap 'rm -f $$@.$$$$$$$$.new*' EXIT; \
 	$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
@@ -25,7 +25,7 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attentio
 	mv $$@.$$$$$$$$.new $$@
 	@$$(said)
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attention.h \
-        build/flags/nvcc build/toolchain.mk
+        $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
 	@mkdir -p $$(@D)
 	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
 	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
@@ -38,6 +38,10 @@ macros = -DHEAD_DIM=$(if $(findstring d64_,$1),64,128) \
          -DELEMENT_BF16=$(if $(findstring bf16,$1),1,0) -DCAUSAL=$(if $(findstring causal,$1),1,0) \
          -DTARGET_SM=$(patsubst %a,%,$(2:sm_%=%))
 ROOTS := $(sort $(KERNEL_ROOT) $(SIM_ROOT))
+# The compiler and its flags, of which each root may have others.
+flags_of = build/flags/nvcc_$(notdir $1)
+$(foreach r,$(ROOTS),$(eval $(call remember,$(call flags_of,$r),$(strip $(call \
+    nvcc_for,$(firstword $(GPU_ARCHS)),$r)))))
 $(foreach r,$(ROOTS),$(foreach s,$(STAGES),\
     $(eval $(call kernel_rule,$(call arch_of,$s),$s,,$r))))
 ifdef KERNEL

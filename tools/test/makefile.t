@@ -436,6 +436,8 @@ printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
 PATH=$PWD/bin:$PATH run stage01 validate
 ok "nor for what needs a GPU and has none" [ "$(grep -c asked "$log")" -eq 0 ]
 ok "which is all that is said" says "validate needs a GPU, and nvidia-smi finds none"
+PATH=$PWD/bin:$PATH run stage01 validate diff FROM=stage01 TO=stage02
+ok "and of what needs none nothing" says "validate needs a GPU, and nvidia-smi finds none"
 for command in bench roofline validate; do
     PATH=$PWD/bin:$PATH run -j4 stage01 $command D=64
     ok "$command says so, and make nothing but that it failed" \
@@ -512,6 +514,7 @@ cp stages/01_three_pass/kernel.cu other.cu && rm -r mine
 run stage01 KERNEL=other.cu
 ok "one elsewhere is built where these are gone" [ "$(built)" -eq 1 ]
 rm other.cu
+run stage01 ARCH=sm_80
 touch stages/02_coalesced/kernel.cu
 run stage01 ARCH=sm_80
 ok "another stage's change rebuilds nothing" [ "$(built)" -eq 0 ]
@@ -525,6 +528,19 @@ ok "a changed header of the harness rebuilds what includes it, and nothing else"
 touch common/attention.h
 run stage01 ARCH=sm_80
 ok "a changed header rebuilds the variant" [ "$(built)" -eq 1 ]
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$(sed -n 's/^NVCC := //p' build/toolchain.mk)" >"$work/nvcc"
+chmod +x "$work/nvcc"
+for call in "NVCC=$work/nvcc" ""; do
+    run stage01 ARCH=sm_80 ${call:+"$call"}
+    ok "${call:+an}other compiler builds it anew" [ "$(built)" -eq 1 ]
+    run stage01 ARCH=sm_80 ${call:+"$call"}
+    ok "and once" [ "$(built)" -eq 0 ]
+done
+make trace N=4 >"$log.trace" 2>/dev/null
+make -j4 trace diff N=4 FROM=stage01 TO=stage02 >"$log" 2>/dev/null
+ok "of two commands the first ends before the second begins, however slow" \
+    cmp -s "$log.trace" <(head -n "$(wc -l <"$log.trace")" "$log")
+ok "which comes, too" says "diff --git"
 cp -r stages/01_three_pass stages/42_new
 run stage42 ARCH=sm_80
 ok "a new folder under stages/ is a stage" [ -e build/sm_80/42_new/d128_fp16_full.so ]

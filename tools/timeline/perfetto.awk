@@ -71,5 +71,5 @@ function put_warp(text,    parts, count, i, at, end, mark) {
 }
 
 BEGIN { printf "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" }
-/^{"block":/ { put_warp($0) }
+/^[{]"block":/ { put_warp($0) }
 END { print "\n]}" }

@@ -112,7 +112,7 @@ function find_kernel(    number) {
         if (!begins && line[number] ~ /__global__/) pending = number
         if (!begins && pending && code(number) ~ /(^|[^A-Za-z0-9_])flash_fwd\(/) begins = number
         if (!begins && code(number) ~ /^}/) pending = 0
-        if (begins && !opens && code(number) ~ /{$/) opens = number
+        if (begins && !opens && code(number) ~ /[{]$/) opens = number
         if (opens && line[number] ~ /^}/) closes = number
     }
     if (closes) return
@@ -130,8 +130,8 @@ function put_table(    mark) {
     printf "    {\"other\", %d, 0, -1},\n", begins
     for (mark = 1; mark <= marks; mark++) {
         printf "#line %d \"%s\"\n", written[mark], ARGV[1]
-        printf "    {\"%s\", %d, %d, %s},\n", label[mark], of_line[mark], groups[mark] == "+1",
-            groups[mark] == "+1" || groups[mark] == "" ? "-1" : groups[mark]
+        printf "    {\"%s\", %d, %d, %s},\n", label[mark], of_line[mark], (groups[mark] == "+1"),
+            (groups[mark] ~ /^(\+1)?$/ ? "-1" : groups[mark])
     }
     printf "    {\"end\", %d, 0, -1}, {0, 0, 0, 0}};\n", closes
 }

@@ -319,6 +319,11 @@ run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
 ok "host code that ends one case of the grid" says "FAILS  right results on the grid"
 ok "is said to" says "         02_next ended the program: does its host code call exit?"
 
+change 's/#include <limits.h>/&\n#include <stdio.h>/
+    s/    flash_fwd<<</    for (;;) puts("here");\n    flash_fwd<<</'
+run stage02 grade
+ok "host code that prints without end" says "it wrote a file of more than 64 MiB"
+
 change 's/#include <limits.h>/&\n#include <unistd.h>/
     s/    flash_fwd<<</    pause();\n    flash_fwd<<</'
 LIMIT=10 run stage02 grade

@@ -251,6 +251,19 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
     return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    WATCHED;
+    (void)flags;
+    return cudaMallocHost(pointer, bytes);
+}
+
+/* All device memory is the host's, too. */
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
+    WATCHED;
+    (void)flags;
+    return cudaMalloc(pointer, bytes);
+}
+
 cudaError_t cudaFreeHost(void *pointer) {
     WATCHED;
     free(pointer);
@@ -375,6 +388,12 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
     return result(*event ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+    WATCHED;
+    (void)flags;
+    return cudaEventCreate(event);
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     WATCHED;
     free(event);
@@ -384,6 +403,19 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     (void)event, (void)stream;
+    USES_DEVICE;
+    return cudaSuccess;
+}
+
+/* What was enqueued before has ended: launches take place at once. */
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    (void)event;
+    USES_DEVICE;
+    return launch_outcome();
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    (void)stream, (void)event, (void)flags;
     USES_DEVICE;
     return cudaSuccess;
 }

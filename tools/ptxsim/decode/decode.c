@@ -456,6 +456,8 @@ static void add_registers(Kernel *k) {
 static void complain(const Kernel *k, const Op *op, const char *why, char *error, size_t size) {
     char at[256];
     op_place(k, op, at, sizeof at);
+    if (text_is(op->source->part[0], "wmma"))
+        why = "use ldmatrix and mma.sync, as stages 08 and 09";
     snprintf(error, size, "unsupported instruction in kernel %s (%s): %.*s%s%s", k->name, at,
              op->source->text.length, op->source->text.at, why ? ": " : "", why ? why : "");
 }

@@ -19,11 +19,24 @@ static uint64_t argument(const Warp *warp, const Op *op, int r, unsigned l) {
     return value;
 }
 
-/* A text of the program at a device address, "?" if there is none. */
-static const char *device_text(uint64_t address) {
-    const Allocation *a = memory_find(address, 1);
+/* The text at a generic address, "?" if none ends in the memory there. */
+static const char *text_at(const Warp *warp, unsigned l, uint64_t address) {
+    const Block *block = warp->block;
+    const uint32_t offset = (uint32_t)address, room = block->kernel->local_bytes;
     const char *text = (const char *)(uintptr_t)address;
-    return a && memchr(text, 0, (size_t)(a->end - address)) ? text : "?";
+    uint64_t bytes = 0; /* from there to the end of the memory */
+    if (address >> 32 == LOCAL_WINDOW >> 32) {
+        text = (const char *)warp->local + (size_t)l * room + offset;
+        if (offset < room) bytes = room - offset;
+    } else if (address >> 32 == SHARED_WINDOW >> 32) {
+        text = (const char *)shared_zero(block) + offset;
+        if (offset >= SHARED_BASE && offset - SHARED_BASE < block->shared_bytes)
+            bytes = block->shared_bytes - (offset - SHARED_BASE);
+    } else {
+        const Allocation *a = memory_find(address, 1);
+        if (a) bytes = a->end - address;
+    }
+    return bytes && memchr(text, 0, (size_t)bytes) ? text : "?";
 }
 
 /* ---- printf: the second argument points to the values, in order, each at its alignment ------- */
@@ -115,7 +128,7 @@ static const char *print_value(Warp *warp, unsigned l, const char *format, uint6
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     if (c.kind == 's')
-        printf(one, device_text(value));
+        printf(one, text_at(warp, l, value));
     else if (c.kind == 'p')
         printf(one, (void *)(uintptr_t)value);
     else if (c.kind == 'c')
@@ -130,30 +143,40 @@ static const char *print_value(Warp *warp, unsigned l, const char *format, uint6
     return c.end;
 }
 
-static void print(Warp *warp, unsigned l, const char *format, uint64_t values) {
+/* The number of values, which is what printf returns. */
+static uint32_t print(Warp *warp, unsigned l, const char *format, uint64_t values) {
+    uint32_t count = 0;
     while (*format) {
         if (format[0] == '%' && format[1] == '%') {
             putchar('%');
             format += 2;
         } else if (*format == '%') {
             format = print_value(warp, l, format, &values);
+            count++;
         } else {
             putchar(*format++);
         }
     }
+    return count;
 }
 
 static void run_printf(Warp *warp, const Op *op) {
-    EACH_ACTIVE(print(warp, l, device_text(argument(warp, op, 0, l)), argument(warp, op, 1, l)));
+    EACH_ACTIVE({
+        const uint32_t count =
+            print(warp, l, text_at(warp, l, argument(warp, op, 0, l)), argument(warp, op, 1, l));
+        if (op->number) /* of parameters; the third is for the result */
+            memcpy(warp->local + (size_t)l * warp->block->kernel->local_bytes + REG(u64, 2)[l],
+                   &count, sizeof count);
+    });
 }
 
 /* ---- assert: expression, file, line, function ------------------------------------------------ */
 
 static void run_assert(Warp *warp, const Op *op) {
     const unsigned l = first_lane(warp->mask);
-    fault(warp, (int)l, "assertion failed: %s, %s:%u, %s", device_text(argument(warp, op, 0, l)),
-          device_text(argument(warp, op, 1, l)), (uint32_t)argument(warp, op, 2, l),
-          device_text(argument(warp, op, 3, l)));
+    fault(warp, (int)l, "assertion failed: %s, %s:%u, %s",
+          text_at(warp, l, argument(warp, op, 0, l)), text_at(warp, l, argument(warp, op, 1, l)),
+          (uint32_t)argument(warp, op, 2, l), text_at(warp, l, argument(warp, op, 3, l)));
 }
 
 /* ---- Decoding -------------------------------------------------------------------------------- */
@@ -170,5 +193,7 @@ bool decode_call(Decoder *d) {
     if (!prints && !asserts) return false;
     d->kernel->in_order |= prints;
     use_elements(d, arguments, 8);
+    if (prints && has_result) use_elements(d, d->in->operand, 8);
+    d->op->number = prints && has_result && d->in->operand[0].elements == 1;
     return done(d, prints ? run_printf : run_assert, CLASS_BRANCH);
 }

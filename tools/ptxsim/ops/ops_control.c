@@ -28,6 +28,12 @@ static void run_proxy_fence(Warp *warp, const Op *op) {
     if (warp->block->race) race_proxy_fence(warp->block->race, (unsigned)warp->index, warp->mask);
 }
 
+static void run_mbarrier_init_fence(Warp *warp, const Op *op) {
+    (void)op;
+    if (warp->block->race)
+        race_mbarrier_init_fence(warp->block->race, (unsigned)warp->index, warp->mask);
+}
+
 static void run_fence(Warp *warp, const Op *op) {
     if (warp->block->race)
         race_fence(warp->block->race, (unsigned)warp->index, warp->mask, op->order);
@@ -91,15 +97,19 @@ static bool decode_branch(Decoder *d) {
 static bool decode_fence(Decoder *d) {
     const bool old = opcode_is(d, "membar");
     if (!old && !opcode_is(d, "fence")) return false;
-    const bool of_proxy = take(d, "proxy");
-    const bool of_shared =
-        take(d, "mbarrier_init") || (of_proxy && take(d, "async") && !take(d, "global"));
+    const bool of_init = take(d, "mbarrier_init"), of_proxy = take(d, "proxy");
+    const bool of_shared = of_proxy && take(d, "async") && !take(d, "global");
     const bool both = old || take(d, "sc") || take(d, "acq_rel");
     if (both || take(d, "acquire")) d->op->order |= RACE_ACQUIRES;
     if (both || take(d, "release")) d->op->order |= RACE_RELEASES;
     take_all(d);
     if (of_proxy) d->next = d->in->operands; /* a fence of tensor maps names one */
-    return done(d, of_shared ? run_proxy_fence : of_proxy ? run_nothing : run_fence, CLASS_OTHER);
+    return done(d,
+                of_init     ? run_mbarrier_init_fence
+                : of_shared ? run_proxy_fence
+                : of_proxy  ? run_nothing
+                            : run_fence,
+                CLASS_OTHER);
 }
 
 static void run_griddepcontrol_wait(Warp *warp, const Op *op) {

@@ -14,7 +14,8 @@ static void init(Warp *warp, int lane, uint32_t address, uint32_t count) {
     mbarrier_require(warp, lane, address, mbarrier_init(&word, count));
     mbarrier_put(warp->block, address, word);
     *mbarrier_phases(warp->block, address) = 0;
-    if (warp->block->race) race_mbarrier_init(warp->block->race, address);
+    if (warp->block->race)
+        race_mbarrier_init(warp->block->race, address, (unsigned)warp->index, (unsigned)lane);
     Record *record = warp->block->record;
     if (record) observe_mbarrier_init(record, warp, address, count);
 }

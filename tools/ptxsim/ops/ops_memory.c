@@ -241,9 +241,12 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     Op *op = d->op;
     Type type;
     const Space space = take_space(d);
+    const bool hinted = take(d, "L2::cache_hint"); /* and a policy for the cache at the end */
     take_modifiers(d);
     const int vector = take_one(d, vectors);
-    if (!type_of(take_last(d), &type) || type.kind == 'p' || d->in->operands != 2) return false;
+    if (!type_of(take_last(d), &type) || type.kind == 'p') return false;
+    if (d->in->operands != 2 + hinted) return false;
+    if (hinted && space != SPACE_GLOBAL && space != SPACE_GENERIC) return false;
     const Operand *address = &d->in->operand[is_load ? 1 : 0];
     const Operand *data = &d->in->operand[is_load ? 0 : 1];
     op->elements = vector < 0 ? 1 : vector ? 4 : 2;
@@ -258,6 +261,7 @@ static bool decode_transfer(Decoder *d, bool is_load) {
     else
         use_vector(d, op->width, op->elements);
     if (is_load) use_address(d, &op->offset);
+    if (hinted) use(d, 8);
     if (op->space == SPACE_GENERIC || op->space == SPACE_SHARED) note_granule(d, op->bytes);
     if (op->order && (op->space == SPACE_GENERIC || op->space == SPACE_GLOBAL))
         d->kernel->in_order = true;

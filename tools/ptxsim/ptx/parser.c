@@ -206,6 +206,9 @@ static void initial_value(Parser *p, Variable *v, uint64_t offset, uint32_t byte
     Relocation relocation = {.offset = offset, .generic = accept_word(p, "generic")};
     if (relocation.generic) expect(p, '(');
     relocation.target = find_variable(p, word(p));
+    if (!relocation.target && bytes == 8)
+        fail(p, "only variables have an address here: calls through a pointer, such as those of "
+                "virtual functions, are not supported");
     if (!relocation.target || bytes != 8) fail(p, "unsupported initial value");
     if (relocation.generic) expect(p, ')');
     if (accept(p, '+')) relocation.addend = (int64_t)number(p);

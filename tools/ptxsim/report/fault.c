@@ -171,6 +171,9 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
         block->index[1], block->index[2]);
     say_side(block, "earlier", &race->earlier);
     say_side(block, "later", &race->later);
+    if ((race->earlier.access == RACE_ATOMIC) != (race->later.access == RACE_ATOMIC) &&
+        race->earlier.access <= RACE_ATOMIC && race->later.access <= RACE_ATOMIC)
+        say(block, "  one access is atomic, the other is not: it would have to be volatile\n");
     if (block->record) observe_fault(block->record, warp, -1, race);
     longjmp(block->escape, 1);
 }

@@ -192,6 +192,13 @@ static void test_memory(void) {
     is_int((long long)less, (long long)before, "and all is there again");
     ok(cudaMallocHost((void **)&a, 16) == cudaSuccess && a && cudaFreeHost(a) == cudaSuccess,
        "memory of the host");
+    ok(cudaHostAlloc((void **)&a, 16, 0) == cudaSuccess && a && cudaFreeHost(a) == cudaSuccess,
+       "with flags");
+    ok(cudaMallocManaged((void **)&a, 16, cudaMemAttachGlobal) == cudaSuccess && a,
+       "memory of both");
+    *(volatile char *)a = 1;
+    is_error(cudaMemset(a, 0, 16), cudaSuccess, "which the device writes, too");
+    is_error(cudaFree(a), cudaSuccess, "given back like any");
 }
 
 static void test_streams(void) {
@@ -207,6 +214,11 @@ static void test_streams(void) {
     ok(cudaEventRecord(start, one) == cudaSuccess && cudaEventSynchronize(stop) == cudaSuccess &&
            cudaEventElapsedTime(&ms, start, stop) == cudaSuccess && ms == 0,
        "between which no time passes");
+    cudaEvent_t untimed = NULL;
+    ok(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming) == cudaSuccess && untimed &&
+           cudaStreamWaitEvent(two, untimed, 0) == cudaSuccess &&
+           cudaEventQuery(untimed) == cudaSuccess && cudaEventDestroy(untimed) == cudaSuccess,
+       "one without a time, for which a stream waits");
     ok(cudaStreamQuery(one) == cudaSuccess && cudaStreamQuery(NULL) == cudaSuccess, "all idle");
     ok(cudaEventDestroy(start) == cudaSuccess && cudaEventDestroy(stop) == cudaSuccess &&
            cudaStreamDestroy(one) == cudaSuccess && cudaStreamDestroy(two) == cudaSuccess,
@@ -393,6 +405,8 @@ static void test_lost(void) {
     is_error(cudaEventSynchronize(event), error, "for an event");
     is_error(cudaStreamQuery(stream), error, "asking a stream");
     is_error(cudaEventRecord(event, stream), error, "recording an event");
+    is_error(cudaEventQuery(event), error, "asking an event");
+    is_error(cudaStreamWaitEvent(stream, event, 0), error, "a stream that waits for it");
     is_error(cudaEventElapsedTime(&ms, event, event), error, "asking events for a time");
     is_error(cudaMemcpy(&word, memory, 4, cudaMemcpyDeviceToHost), error, "a copy");
     is_error(cudaMemcpyAsync(&word, memory, 4, cudaMemcpyDeviceToHost, stream), error, "later");
@@ -406,8 +420,11 @@ static void test_lost(void) {
     is_error(cudaMalloc(&nothing, 64), error, "an allocation");
     is_error(cudaMallocAsync(&nothing, 64, stream), error, "later");
     is_error(cudaMallocHost(&nothing, 8), error, "of the host");
+    is_error(cudaHostAlloc(&nothing, 8, 0), error, "with flags");
+    is_error(cudaMallocManaged(&nothing, 8, 1), error, "of both");
     is_error(cudaStreamCreate(&other), error, "a new stream");
     is_error(cudaEventCreate(&no_event), error, "a new event");
+    is_error(cudaEventCreateWithFlags(&no_event, 2), error, "with flags");
     is_error(cudaFuncGetAttributes(&of, &hosts[WRITE]), error, "attributes of a kernel");
     ok(word == 7 && ms == 7 && !nothing && !other && !no_event && *(uint32_t *)memory == UINT32_MAX,
        "and nothing is written");

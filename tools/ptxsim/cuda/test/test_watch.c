@@ -21,6 +21,8 @@ typedef struct Case {
 static void allocates(void) { cudaMalloc(&memory, 16); }
 static void allocates_in_stream(void) { cudaMallocAsync(&memory, 16, stream); }
 static void allocates_host(void) { cudaMallocHost(&pinned, 16); }
+static void allocates_pinned(void) { cudaHostAlloc(&pinned, 16, 0); }
+static void allocates_managed(void) { cudaMallocManaged(&memory, 16, 1); }
 static void copies(void) { cudaMemcpy(&number, &number, sizeof number, cudaMemcpyHostToHost); }
 static void sets(void) { cudaMemset(memory, 0, 16); }
 static void copies_to_symbol(void) {
@@ -37,6 +39,7 @@ static void asks_stream(void) { cudaStreamQuery(stream); }
 static void waits_for_stream(void) { cudaStreamSynchronize(stream); }
 static void destroys_stream(void) { cudaStreamDestroy(stream); }
 static void creates_event(void) { cudaEventCreate(&event); }
+static void creates_untimed_event(void) { cudaEventCreateWithFlags(&event, 2); }
 static void waits_for_event(void) { cudaEventSynchronize(event); }
 static void destroys_event(void) { cudaEventDestroy(event); }
 static void waits(void) { cudaDeviceSynchronize(); }
@@ -56,9 +59,15 @@ static const Case forbidden[] = {
     {"cudaFreeAsync", frees_in_stream},
     {"cudaMallocHost", allocates_host},
     {"cudaFreeHost", frees_host},
+    {"cudaHostAlloc", allocates_pinned},
+    {"cudaFreeHost", frees_host},
+    {"cudaMallocManaged", allocates_managed},
+    {"cudaFree", frees},
     {"cudaEventSynchronize", waits_for_event},
     {"cudaStreamQuery", asks_stream},
     {"cudaStreamSynchronize", waits_for_stream},
+    {"cudaEventDestroy", destroys_event},
+    {"cudaEventCreateWithFlags", creates_untimed_event},
     {"cudaEventDestroy", destroys_event},
     {"cudaStreamDestroy", destroys_stream},
     {"cudaDeviceSynchronize", waits},

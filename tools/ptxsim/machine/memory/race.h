@@ -30,6 +30,7 @@
  * race_proxy_fence on the way: after the write, before the asynchronous access, on either side of
  * the barrier between them. Ordinary reads before an asynchronous write need no fence, as in
  * CUTLASS's pipelines. Accesses of the async proxy are visible to ordinary ones once completed.
+ * A bulk load sees an mbarrier as it was initialised after that, or a race_mbarrier_init_fence.
  */
 #ifndef PTXSIM_RACE_H
 #define PTXSIM_RACE_H
@@ -87,6 +88,7 @@ typedef enum RaceWhy {
     RACE_NO_PROXY_FENCE, /* ordered, but no fence.proxy.async between */
     RACE_SIZES,          /* both are strong, but one has more bytes than the other */
     RACE_OTHER_LANE,     /* another lane of the warp has waited for the earlier one */
+    RACE_NO_INIT_FENCE,  /* a bulk load's mbarrier was initialised, but with no fence after that */
 } RaceWhy;
 
 typedef struct RaceReport {
@@ -174,8 +176,8 @@ bool race_mbarrier_complete(Race *race, uint32_t mbarrier);
 bool race_mbarrier_acquire(Race *race, uint32_t mbarrier, unsigned warp, uint32_t lanes,
                            unsigned order);
 
-/* mbarrier.init: its first phase begins. */
-void race_mbarrier_init(Race *race, uint32_t mbarrier);
+/* mbarrier.init by a lane: its first phase begins. */
+void race_mbarrier_init(Race *race, uint32_t mbarrier, unsigned warp, unsigned lane);
 
 /* A parity tells a phase from the one before it, not from the one before that. So whatever the
  * schedule, a warp that waits by parity must know that the phase before is over: else an earlier
@@ -203,8 +205,10 @@ void race_strong_write(Race *race, unsigned warp, unsigned lane, uint64_t addres
  * acquires, releases, or both. */
 void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order);
 
-/* fence.proxy.async by lanes of `warp`. */
+/* fence.proxy.async by lanes of `warp`; fence.mbarrier_init, which is for the mbarriers alone that
+ * these lanes have initialised before (PTX ISA, "membar / fence"). */
 void race_proxy_fence(Race *race, unsigned warp, uint32_t lanes);
+void race_mbarrier_init_fence(Race *race, unsigned warp, uint32_t lanes);
 
 /* What went wrong and what usually cures it, one sentence, without the two sides. */
 const char *race_message(RaceWhy why);

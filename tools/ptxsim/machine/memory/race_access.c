@@ -507,8 +507,14 @@ bool race_bulk_load(Race *race, unsigned warp, unsigned lane, uint32_t mbarrier_
     clocks->now.copies = true;
     act_as(race, &now, lane);
     const Cells cells = cells_of(race, address, bytes);
-    if (check_write(race, &now, issuer(lane), cells_of(race, mbarrier_address, 1).first, report))
-        return true; /* the copy arrives there: it must see the mbarrier as it was initialised */
+    /* The copy arrives at the mbarrier: it must see it as it was initialised. */
+    now.async_proxy = !clocks->fenced || race->clock[warp][clocks->warp] < clocks->fenced;
+    if (check_write(race, &now, issuer(lane), cells_of(race, mbarrier_address, 1).first, report)) {
+        if (report->why == RACE_NO_PROXY_FENCE) report->why = RACE_NO_INIT_FENCE;
+        return true;
+    }
+    now.async_proxy = true;
+    now.ordered_write = 0;
     if (check_cells(race, &now, issuer(lane), cells, report)) return true;
     write_cells(race, &now, NO_LANE, cells);
     follow(race, clocks->arrived, race->clock[warp]); /* the phase ends after this */

@@ -60,6 +60,8 @@ typedef struct Phase {
 
 typedef struct MbarrierClocks {
     uint32_t address;
+    unsigned warp, lane;         /* that have initialised it */
+    uint32_t fenced;             /* the warp's clock at its race_mbarrier_init_fence; 0: none */
     Phase now, last, before;     /* in progress, the last that completed, the one before it */
     uint32_t arrived[MAX_WIDTH]; /* joined from the arrivals so far */
     uint32_t completed[MAX_WIDTH];

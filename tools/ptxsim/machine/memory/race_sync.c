@@ -231,9 +231,12 @@ bool race_mbarrier_acquire(Race *race, uint32_t address, unsigned warp, uint32_t
     return true;
 }
 
-void race_mbarrier_init(Race *race, uint32_t address) {
+void race_mbarrier_init(Race *race, uint32_t address, unsigned warp, unsigned lane) {
     MbarrierClocks *clocks = race_mbarrier(race, address);
     if (!clocks) return;
+    clocks->warp = warp;
+    clocks->lane = lane;
+    clocks->fenced = 0;
     clocks->last = clocks->before = (Phase){0};
     clocks->now = (Phase){.clock = next_clock(race)};
 }
@@ -348,6 +351,15 @@ void race_proxy_fence(Race *race, unsigned warp, uint32_t lanes) {
         for (uint32_t left = lanes; left; left &= left - 1)
             each[i][actor(race, SECTION_LANES_VISIBLE, warp)] |=
                 released_lanes(race, warp, (unsigned)__builtin_ctz(left));
+    }
+    tick(race, warp);
+}
+
+void race_mbarrier_init_fence(Race *race, unsigned warp, uint32_t lanes) {
+    for (unsigned i = 0; i < race->mbarriers; i++) {
+        MbarrierClocks *clocks = &race->mbarrier[i];
+        if (clocks->warp == warp && lanes >> clocks->lane & 1 && !clocks->fenced)
+            clocks->fenced = race->clock[warp][warp];
     }
     tick(race, warp);
 }

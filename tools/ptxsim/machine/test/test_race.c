@@ -371,7 +371,7 @@ static void test_met_before(void) {
 static void test_phases(void) {
     const uint32_t full = BASE + 4096, empty = BASE + 4104;
     race_begin_block(race);
-    race_mbarrier_init(race, full);
+    race_mbarrier_init(race, full, 0, 0);
     ok(race_mbarrier_knows(race, full, 0), "what is before the first phase is over");
     race_mbarrier_arrive(race, full, 0, RACE_ALL_LANES, RACE_RELEASES, false);
     ok(race_mbarrier_passes(race, full) < 0, "a phase for which nobody has waited may end");
@@ -399,7 +399,7 @@ static void test_phases(void) {
     ok(race_mbarrier_passes(race, full) < 0, "a lane that waits and arrives itself");
     race_mbarrier_complete(race, full);
     ok(race_mbarrier_knows(race, full, 3), "a relaxed wait has seen its phase, too");
-    race_mbarrier_init(race, full);
+    race_mbarrier_init(race, full, 0, 0);
     ok(race_mbarrier_knows(race, full, 2) && race_mbarrier_passes(race, full) < 0,
        "an mbarrier that is initialised again begins again");
 }
@@ -640,11 +640,22 @@ static void test_writes_before_async(void) {
     race_begin_block(race);
     writes(0, full - BASE, 1); /* mbarrier.init */
     ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report) &&
-           reported(RACE_NO_PROXY_FENCE, 1, 2),
+           reported(RACE_NO_INIT_FENCE, 1, 2),
        "a bulk load must see its mbarrier initialised");
     race_proxy_fence(race, 0, all);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report),
        "after a fence it does");
+    race_begin_block(race);
+    race_mbarrier_init(race, full, 0, 0);
+    writes(0, full - BASE, 1);
+    race_mbarrier_init_fence(race, 0, all - 1);
+    race_mbarrier_init_fence(race, 1, 1);
+    ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report) &&
+           reported(RACE_NO_INIT_FENCE, 1, 2),
+       "not after that of another lane or warp");
+    race_mbarrier_init_fence(race, 0, 1);
+    ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report),
+       "after its own fence for mbarriers it does");
     race_begin_block(race);
     copies(0, 0, 1);
     race_commit(race, 0, RACE_COPY, all);

@@ -327,13 +327,14 @@ static void test_sides(void) {
 }
 
 static void test_words(void) {
-    static const char *const part[] = {"no barrier orders",  "no __syncwarp",
-                                       "nobody has waited",  "need a fence.proxy.async",
-                                       "of different sizes", "another lane of the warp has waited"};
+    static const char *const part[] = {
+        "no barrier orders",        "no __syncwarp",      "nobody has waited",
+        "need a fence.proxy.async", "of different sizes", "another lane of the warp has waited",
+        "a fence.mbarrier_init"};
     char text[128], few[8];
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         ok(strstr(race_message((RaceWhy)i), part[i]) != NULL, "a message: %s", part[i]);
-    is_text(race_message((RaceWhy)6), "unknown race", "of none");
+    is_text(race_message((RaceWhy)7), "unknown race", "of none");
     RaceSide side = {.actor = RACE_ACTOR_COPY, .warp = 30, .access = RACE_WRITE};
     race_side_text(&side, text, sizeof text);
     is_text(text, "write by cp.async of warp 30", "a copy");

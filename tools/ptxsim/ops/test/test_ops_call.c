@@ -8,7 +8,8 @@
     PTX_HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"   \
              ".extern .func __assertfail(.param .b64 e, .param .b64 f, .param .b32 l, " \
              ".param .b64 n, .param .b64 s);\n"                                         \
-             ".global .align 1 .b8 word[4] = {97, 98, 99};\n"
+             ".global .align 1 .b8 word[4] = {97, 98, 99};\n"                           \
+             ".shared .align 4 .b8 shared_word[4];\n"
 
 /* ---- printf ---------------------------------------------------------------------------------- */
 
@@ -105,6 +106,16 @@ static const Printed lines[] = {
     {"%d %d %lld.", "st.local.u32 [s], 1; st.local.u32 [s+4], 2; st.local.u64 [s+8], 3", "1 2 3."},
     /* texts that are none, and one that ends where its memory does */
     {"%s.", "st.local.u64 [s], 1", "?."},
+    {"%s.", "st.local.u32 [s+8], 0x636261; add.u64 w, q, 8; st.local.u64 [s], w", "abc."},
+    {"%s.",
+     "st.shared.u32 [shared_word], 0x636261; mov.u64 w, shared_word; "
+     "cvta.shared.u64 w, w; st.local.u64 [s], w",
+     "abc."},
+    {"%s.",
+     "st.shared.u32 [shared_word], 0x636261; mov.u64 w, shared_word; "
+     "cvta.shared.u64 w, w; add.u64 w, w, 5000; st.local.u64 [s], w",
+     "?."},
+    {"%s.", "add.u64 w, q, 5000; st.local.u64 [s], w", "?."},
     {"%s.", "st.local.u64 [s], p", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx."},
     {"%s.", "add.u64 p, p, 31; st.local.u64 [s], p", "."},
     {"%s.", "mov.u32 t, 0x78787878; st.global.u8 [p+31], t; st.local.u64 [s], p", "?."},
@@ -166,6 +177,29 @@ static void test_refused(void) {
         if (!ok(status == LAUNCH_FAULT && strncmp(said, expected, strlen(expected)) == 0,
                 "refused: printf of %s", formats[i][0]))
             printf("# %s\n", said);
+    }
+}
+
+/* What it returns: the number of values. */
+static void test_result(void) {
+    static const struct {
+        const char *format;
+        uint32_t count;
+    } cases[] = {{"", 0}, {"100%% of %%", 0}, {"%d", 1}, {"%d%%%5.2d", 2}, {"%*d", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[4000], said[SAID];
+        uint64_t data[4] = {0};
+        char *at = text + sprintf(text, HEAD ".global .align 1 .b8 format[20] = {");
+        for (const char *c = cases[i].format; *c; c++) at += sprintf(at, "%d, ", *c);
+        sprintf(at, "0};\n.visible .entry k(.param .u64 data)\n{\n.reg .b64 f, p, s; .reg .b32 t; "
+                    ".local .align 8 .b8 room[64]; .param .b64 a; .param .b64 b; .param .b32 r; "
+                    "ld.param.u64 p, [data]; mov.u64 f, format; cvta.global.u64 f, f; "
+                    "mov.u64 s, room; cvta.local.u64 s, s; st.param.b64 [a], f; "
+                    "st.param.b64 [b], s; call.uni (r), vprintf, (a, b); ld.param.b32 t, [r]; "
+                    "st.global.u32 [p], t; ret;\n}\n");
+        capture_run(STDOUT_FILENO, text, 1, data, sizeof data, said, sizeof said);
+        ok((uint32_t)data[0] == cases[i].count, "printf(\"%s\") returns %u: %u", cases[i].format,
+           cases[i].count, (uint32_t)data[0]);
     }
 }
 
@@ -235,6 +269,7 @@ static void test_traps(void) {
 
 int main(void) {
     test_printf();
+    test_result();
     test_refused();
     test_assert();
     test_unknown();

@@ -110,6 +110,8 @@ static void test_spellings(void) {
         "st.mmio.relaxed.sys.global.b64 [p+48], a; ld.mmio.relaxed.sys.global.b64 d, [p+48]",
         "st.global.L1::no_allocate.b64 [p+48], a; ld.global.L1::evict_last.L2::128B.b64 d, [p+48]",
         "ld.global.nc.L1::no_allocate.L2::256B.b64 d, [p]",
+        "st.global.L2::cache_hint.b64 [p+48], a, 7; ld.global.L2::cache_hint.b64 d, [p+48], 7",
+        "ld.global.nc.L1::no_allocate.L2::cache_hint.L2::256B.b64 d, [p], p",
     };
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
         try_operands(&(Trial){.text = loads[i],

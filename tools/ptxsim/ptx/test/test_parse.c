@@ -218,7 +218,9 @@ static void test_refusals(void) {
     refused(".file 65537 \"x\"", "PTX line 1: a number above 65536, near ' \"x\"'");
     refused(".global .v3 .b32 a;", "PTX line 1: unknown type 'v3', near ' .b32 a;'");
     refused(".global .b128 a = 1;", "PTX line 1: unsupported initial value, near ';'");
-    refused(".global .b64 a = generic(b);", "PTX line 1: unsupported initial value, near ');'");
+    refused(".global .b64 a = generic(b);",
+            "PTX line 1: only variables have an address here: calls through a pointer, such as "
+            "those of virtual functions, are not supported, near ');'");
     refused(".global .b64 a; .global .b64 b = generic a;", "PTX line 1: expected '(', near 'a;'");
     refused(".global .b8 a[268435457] = {1};",
             "PTX line 1: an initial value of unknown size, near ' {1};'");

@@ -156,6 +156,12 @@ static void test_races(void) {
              race_message(RACE_UNORDERED));
     if (!setjmp(block->escape)) fault_race(&block->warp[3], &race);
     is_text(block->report, expected, "a race, one of whose instructions is not known");
+    RaceReport mixed = race;
+    mixed.earlier.access = RACE_ATOMIC;
+    if (!setjmp(block->escape)) fault_race(&block->warp[3], &mixed);
+    ok(strstr(block->report,
+              "one access is atomic, the other is not: it would have to be volatile"),
+       "what cures a race of an atomic access with an ordinary one");
 }
 
 /* ---- Deadlocks ------------------------------------------------------------------------------- */
