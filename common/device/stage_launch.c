@@ -21,19 +21,24 @@ static void on_crash(int number) {
 /* The stage's attention_launch, which is named if it crashes. */
 static cudaError_t call(const Stage *stage, const AttentionProblem *shape,
                         const AttentionTensors *tensors, void *workspace) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     enum { SIGNALS = sizeof signals / sizeof *signals };
-    struct sigaction others[SIGNALS], own = {.sa_handler = on_crash};
+    static char room[1 << 16]; /* for the handler, where there is none left on the stack */
+    const stack_t own_stack = {.ss_sp = room, .ss_size = sizeof room};
+    stack_t other_stack;
+    struct sigaction others[SIGNALS], own = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
     snprintf(
         crashed, sizeof crashed,
         "attention: attention_launch of %s crashes: does it read or write what is not there on "
-        "the host, such as the device's memory?\n",
+        "the host, such as the device's memory, call itself without end, or abort?\n",
         stage->name);
+    sigaltstack(&own_stack, &other_stack);
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &own, &others[i]);
     stage_enter(stage);
     const cudaError_t code = stage->launch(shape, tensors, workspace, device_stream());
     stage_leave();
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &others[i], NULL);
+    sigaltstack(&other_stack, NULL);
     return code;
 }
 

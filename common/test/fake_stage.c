@@ -49,7 +49,9 @@ enum {
     BUG_EXIT,            /* its launch ends the program, with exit code 0 */
     BUG_EXIT_LOADED,     /* so does it as it is loaded */
     BUG_EXIT_ASKED,      /* or when it is asked what it supports */
-    BUG_EXIT_ASKED_MORE  /* or how large its workspace is */
+    BUG_EXIT_ASKED_MORE, /* or how large its workspace is */
+    BUG_ABORT,           /* its host code aborts */
+    BUG_OVERFLOW         /* its host code calls itself until the stack is full */
 };
 
 #ifndef BUG
@@ -145,6 +147,11 @@ size_t attention_workspace_bytes(const AttentionProblem *p) {
                                         : 0;
 }
 
+static int deepen(int depth) {
+    volatile int here[1024] = {depth};
+    return depth < INT_MAX ? deepen(here[0] + 1) + here[1] : 0;
+}
+
 cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *t, void *workspace,
                              cudaStream_t stream) {
     const int rows = p->batch * p->heads * p->seq_q;
@@ -152,6 +159,8 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (BUG == BUG_MILLIONS && p->seq_q >= 1 << 24) return cudaErrorInvalidValue;
     if (BUG == BUG_CRASH) raise(SIGSEGV);
     if (BUG == BUG_EXIT) exit(0);
+    if (BUG == BUG_ABORT) abort();
+    if (BUG == BUG_OVERFLOW) deepen(0);
     if (!fake_launch()) return BUG == BUG_SWALLOWS ? cudaSuccess : cudaGetLastError();
     if (launches++ == 0) first = *t;
     if (BUG == BUG_LAUNCH) return cudaErrorInvalidValue;

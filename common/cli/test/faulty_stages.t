@@ -9,7 +9,8 @@
 
 build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
     17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error 24_waits 25_swallows \
-    26_millions 27_crash 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more ||
+    26_millions 27_crash 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more 32_abort \
+    33_overflow ||
     { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
 small=(B=1 H=2 HKV=1 N=40 REPS=3)
@@ -81,6 +82,10 @@ exits 1 "a launch that ends where 32 bits end" \
     'FAIL: attention_launch would fail for B=1 H=2 HKV=2 N=16777216 NKV=16777216: cudaErrorInval'
 run attention run "${small[@]}" 01_none 27_crash 2>/dev/null # bash would name the signal
 exits 139 "host code that crashes" 'attention_launch of 27_crash crashes: does it read or'
+run attention run "${small[@]}" 32_abort 2>/dev/null
+exits 134 "or aborts" 'attention_launch of 32_abort crashes: '
+run attention run "${small[@]}" 33_overflow 2>/dev/null
+exits 139 "or runs out of stack" 'attention_launch of 33_overflow crashes: '
 for stage in 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more; do
     run attention run "${small[@]}" 01_none $stage
     exits 1 "$stage, which ends the program with 0" "$stage ended the program: does its host code"

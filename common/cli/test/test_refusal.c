@@ -188,8 +188,9 @@ int main(void) {
     devices_it_is_compiled_for();
     workspaces();
     ok(asked(counts_in_32_bits, problem_of(1, 2, 33, 40), 90) == STATUS_FAIL &&
-           strcmp(error.text, "it would accept B=1048576 H=1048576 HKV=1048576 N=64 NKV=64, which "
-                              "needs more than 2^31 - 1 blocks") == 0,
+           strcmp(error.text, "it would accept B=1048576 H=1048576 HKV=1048576 N=64 NKV=64: more "
+                              "than 2^31 - 1 tiles must be refused, even by a kernel whose grid "
+                              "does not grow") == 0,
        "who counts blocks in 32 bits would accept 2^40: %s", error.text);
     const Problem small = problem_of(1, 2, 33, 40);
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");

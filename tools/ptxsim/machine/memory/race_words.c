@@ -21,8 +21,8 @@ const char *race_message(RaceWhy why) {
         return "data race in shared memory: another lane of the warp has waited for the earlier "
                "access, this one has not (is a __syncwarp missing?)";
     case RACE_NO_INIT_FENCE:
-        return "nothing lets TMA see the mbarrier as it was initialised: the thread that did needs a "
-               "fence.mbarrier_init or a fence.proxy.async";
+        return "nothing lets TMA see the mbarrier as it was initialised: the thread that did it "
+               "needs a fence.mbarrier_init or a fence.proxy.async";
     case RACE_SIZES:
         return "data race in shared memory: two accesses that are atomic, volatile or relaxed are "
                "of different sizes, and no barrier orders them";

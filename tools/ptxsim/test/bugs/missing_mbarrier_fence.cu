@@ -1,6 +1,6 @@
 // Bug:    a bulk copy may arrive at an mbarrier that it does not see initialised. Needs sm_90a.
 // Run:    SIM_RACE=1
-// Expect: ordinary writes need a fence.proxy.async
+// Expect: nothing lets TMA see the mbarrier
 #include "bug.h"
 
 constexpr uint32_t BYTES = 128 * sizeof(float);
