@@ -13,7 +13,7 @@ export LC_ALL := C
 unexport CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX SHELLOPTS BASHOPTS
 
 ifeq ($(wildcard tools/make/given.mk),)
-$(error run make where the Makefile is, or make -C $(dir $(lastword $(MAKEFILE_LIST))))
+$(error run make in the folder of its Makefile, or make -C with that folder)
 endif
 include $(addprefix tools/make/,given.mk variables.mk limits.mk stages.mk compilers.mk \
     selection.mk kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)

@@ -38,7 +38,7 @@ ok "bare make succeeds" [ $? -eq 0 ]
 ok "and prints help" says "make stage07 run"
 (cd / && run -f "$copy/Makefile")
 ok "another folder's make ends with 2" [ $? -eq 2 ]
-ok "and is told where to go" says "run make where the Makefile is, or make -C $copy/"
+ok "and is told where to go" says "run make in the folder of its Makefile"
 run stage99 run
 ok "an unknown stage ends with 2" [ $? -eq 2 ]
 ok "and the stages there are" says "there is no stage99: the stages are stage01 stage02"
