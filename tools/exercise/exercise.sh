@@ -112,7 +112,8 @@ END
 
 # attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
 attempt() {
-    (ulimit -f 65536 && within "${LIMIT:-300}" "$@") >"$log" 2>&1 </dev/null # KiB
+    # Files of at most 64 MiB, the log among them.
+    (ulimit -Sf 65536 2>/dev/null; within "${LIMIT:-300}" "$@") >"$log" 2>&1 </dev/null
     code=$?
 }
 

@@ -264,5 +264,10 @@ int main(void) {
         refused(wrong[i]);
         ok(!mistaken, "refused: %s", wrong[i]);
     }
+    char error[600];
+    ok(!decodes("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 a, b, a, b", error,
+                sizeof error) &&
+           strstr(error, ": use ldmatrix and mma.sync, as stages 08 and 09"),
+       "what there is instead of wmma: %s", error);
     return done_testing();
 }

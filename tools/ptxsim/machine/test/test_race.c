@@ -656,6 +656,11 @@ static void test_writes_before_async(void) {
     race_mbarrier_init_fence(race, 0, 1);
     ok(!race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report),
        "after its own fence for mbarriers it does");
+    race_mbarrier_init(race, full, 0, 0);
+    writes(0, full - BASE, 1);
+    ok(race_bulk_load(race, 0, RACE_ALL_LANES, full, BASE, 64, 2, &report) &&
+           reported(RACE_NO_INIT_FENCE, 1, 2),
+       "initialised again, it needs another");
     race_begin_block(race);
     copies(0, 0, 1);
     race_commit(race, 0, RACE_COPY, all);
