@@ -544,10 +544,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (m == M_TILES - 1) {
                 release(ring_K, step, lane);
             }
-            if (j + BC > visible_keys(p, t.first_row + m * M_STEP + warp_row)) { // masked keys
-                const int row = tile_of(p).first_row + m * M_STEP + warp_row;
-                mask(S_ij[m], p, row, j, lane);
-            }
+            const int row = t.first_row + m * M_STEP + warp_row;
+            if (j + BC > visible_keys(p, row)) mask(S_ij[m], p, row, j, lane);
             if (j == t.last) update_maxima(rows[m], S_ij[m], c, 0, BC);
             float sum[2] = {0};
             exponentials(P_ij[m], sum, S_ij[m], rows[m], c, 0, BC);
@@ -566,7 +564,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 
     sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
-    t = tile_of(p);
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];

@@ -586,7 +586,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
     wgmma_wait_group<0>(O_i);
 
     sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
-    t = tile_of(p);
     float inverse[2];
     finish_rows(inverse, rows, LSE, p, t, warp_row, lane);
     store_O(&O, sQ, O_i, inverse, t, warp_row, lane);
