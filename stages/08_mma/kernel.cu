@@ -30,7 +30,7 @@ constexpr int BR = 128; // query rows per block; tune: 64 128 256
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
 constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int WARP_ROWS = BR / WARPS, M_TILES = WARP_ROWS / 16; // two tiles share K's fragments
+constexpr int M_STEP = 16, M_TILES = BR / WARPS / M_STEP; // two tiles share K's fragments
 static_assert(BR % (WARPS * 16) == 0 && BC % 16 == 0, "mma tiles are 16 rows and 16 keys");
 static_assert(BR % BC == 0, "Q is copied in tiles of BC rows");
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
@@ -187,10 +187,9 @@ static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
 static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
                               int first, int last) {
     for (int k = first / 16; k < last / 16; k++)
-        for (int e = 0; e < 4; e++) {
-            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
-            packed_P[k][e] = pack(s[0], s[1]);
-        }
+        for (int e = 0; e < 4; e++)
+            packed_P[k][e] =
+                pack(P_ij[2 * k + e / 2][e % 2 * 2], P_ij[2 * k + e / 2][e % 2 * 2 + 1]);
 }
 
 // O_i = scale_i * O_i
@@ -244,9 +243,9 @@ static __global__ void __launch_bounds__(THREADS)
     const element *V_h = V + kv_head(p, t.head) * p.seq_kv * D;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int g = lane / ROW_LANES, q = lane % ROW_LANES * 2; // see mma_m16n8k16
-    const int warp_row = warp * WARP_ROWS;
+    const int warp_row = warp * M_TILES * M_STEP;
 
-    Rows rows[M_TILES]; // rows[m]: rows warp_row + m * 16 .. + 15 of the block
+    Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     for (int r = 0; r < BR; r += BC) load_tile(sQ + r * D, Q_h, t.first_row + r, p.seq_q);
@@ -266,7 +265,8 @@ static __global__ void __launch_bounds__(THREADS)
             unsigned a[M_TILES][4];
             for (int m = 0; m < M_TILES; m++)
                 for (int e = 0; e < 4; e++)
-                    a[m][e] = load_pair(sQ, warp_row + m * 16 + e % 2 * 8 + g, k + e / 2 * 8 + q);
+                    a[m][e] =
+                        load_pair(sQ, m * M_STEP + warp_row + e % 2 * 8 + g, k + e / 2 * 8 + q);
             for (int n = 0; n < BC / 8; n++) {
                 const unsigned b0 = load_pair(sK, n * 8 + g, k + q);
                 const unsigned b1 = load_pair(sK, n * 8 + g, k + 8 + q);
@@ -278,7 +278,7 @@ static __global__ void __launch_bounds__(THREADS)
         unsigned packed_P[M_TILES][BC / 16][4];
 #pragma unroll
         for (int m = 0; m < M_TILES; m++) {
-            mask(S_ij[m], p, t.first_row + warp_row + m * 16, j, lane);
+            mask(S_ij[m], p, t.first_row + m * M_STEP + warp_row, j, lane);
             update_maxima(rows[m], S_ij[m]);
             rescale(O_i[m], rows[m]);
             exponentials(P_ij[m], rows[m].l_i, S_ij[m], rows[m], 0, BC);
@@ -301,8 +301,8 @@ static __global__ void __launch_bounds__(THREADS)
 
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
-        finish_rows(inverse, rows[m], LSE, p, t, warp_row + m * 16, lane);
-        store_O(O, O_i[m], inverse, p, t, warp_row + m * 16, lane);
+        finish_rows(inverse, rows[m], LSE, p, t, m * M_STEP + warp_row, lane);
+        store_O(O, O_i[m], inverse, p, t, m * M_STEP + warp_row, lane);
     }
 }
 

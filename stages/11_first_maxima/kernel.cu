@@ -31,7 +31,7 @@ constexpr int BR = 128; // query rows per block; tune: 64 128 256
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
 constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int WARP_ROWS = BR / WARPS, M_TILES = WARP_ROWS / 16; // two tiles share K's fragments
+constexpr int M_STEP = 16, M_TILES = BR / WARPS / M_STEP; // two tiles share K's fragments
 static_assert(BR % (WARPS * 16) == 0 && BC % 16 == 0, "mma tiles are 16 rows and 16 keys");
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator
 constexpr int VECTOR = 8;    // elements in 128 bits
@@ -231,10 +231,9 @@ static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
 static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
                               int first, int last) {
     for (int k = first / 16; k < last / 16; k++)
-        for (int e = 0; e < 4; e++) {
-            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
-            packed_P[k][e] = pack(s[0], s[1]);
-        }
+        for (int e = 0; e < 4; e++)
+            packed_P[k][e] =
+                pack(P_ij[2 * k + e / 2][e % 2 * 2], P_ij[2 * k + e / 2][e % 2 * 2 + 1]);
 }
 
 // O_i = scale_i * O_i
@@ -291,7 +290,7 @@ static __global__ void __launch_bounds__(THREADS)
     Tile t = tile_of(p);
     size_t from = (kv_head(p, t.head) * p.seq_kv + t.last) * D; // the next tile in K and V
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_row = warp * WARP_ROWS;
+    const int warp_row = warp * M_TILES * M_STEP;
 
     // Where the thread's ldmatrix reads the first 16 columns, and where it copies to.
     const unsigned Q_at = shared_address(&sQ[tile_at(warp_row + lane % 16, lane / 16 * 8)]);
@@ -302,7 +301,7 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
     const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
 
-    Rows rows[M_TILES]; // rows[m]: rows warp_row + m * 16 .. + 15 of the block
+    Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
 
     load_tile<BR>(Q_to, Q + ((size_t)t.head * p.seq_q + t.first_row) * D, p.seq_q - t.first_row);
@@ -320,7 +319,8 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll 4
         for (int k = 0; k < D; k += 16) {
             unsigned a[M_TILES][4];
-            for (int m = 0; m < M_TILES; m++) ldmatrix_x4(a[m], step(Q_at, k) + m * 16 * ROW_BYTES);
+            for (int m = 0; m < M_TILES; m++)
+                ldmatrix_x4(a[m], step(Q_at, k) + m * M_STEP * ROW_BYTES);
             for (int n = 0; n < BC / 8; n += 2) {
                 unsigned b[4]; // keys n * 8 .. n * 8 + 15: two B operands
                 ldmatrix_x4(b, step(K_at, k) + n * 8 * ROW_BYTES);
@@ -333,7 +333,7 @@ static __global__ void __launch_bounds__(THREADS)
 
         if (j + BC > visible_keys(p, t.first_row)) { // the mask crosses this tile
             const int row = tile_of(p).first_row + warp_row;
-            for (int m = 0; m < M_TILES; m++) mask(S_ij[m], p, row + m * 16, j, lane);
+            for (int m = 0; m < M_TILES; m++) mask(S_ij[m], p, row + m * M_STEP, j, lane);
         }
         float P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
@@ -384,8 +384,8 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
-        finish_rows(inverse, rows[m], LSE, p, t, warp_row + m * 16, lane);
-        store_O(O, sQ, O_i[m], inverse, p, t, warp_row + m * 16, lane);
+        finish_rows(inverse, rows[m], LSE, p, t, m * M_STEP + warp_row, lane);
+        store_O(O, sQ, O_i[m], inverse, p, t, m * M_STEP + warp_row, lane);
     }
 }
 

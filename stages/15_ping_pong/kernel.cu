@@ -40,9 +40,9 @@ constexpr int VECTOR = 8;    // elements in 128 bits
 constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
-// The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
-// and above P_ij is computed again: fp16 numbers end at 2^16.
-constexpr float LIMIT = 0x1p10f, SCALABLE = 0x1p15f; // 2^13 is slower here: chapter 14
+// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
+constexpr float LIMIT = 0x1p10f;    // 2^13 is slower here: chapter 14
+constexpr float SCALABLE = 0x1p15f; // up to here P_ij is scaled, above it is computed again
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = 2;                     // buffers of K and of V
@@ -93,11 +93,8 @@ typedef struct Tile {
 
 // Causal: batch entry by batch entry, the row tiles that see most keys first. Full: head by head.
 // So blocks that run at the same time read the same keys, which then come out of L2.
-// blockIdx.x by a volatile asm, so that the compiler works a Tile out again at its few uses and
-// keeps no registers for it in the loop: ptxas would spill 4 to 16 bytes in stages 10 and 11.
 static __device__ Tile tile_of(const AttentionProblem &p) {
-    int index;
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    const int index = blockIdx.x;
     const int row_tiles = ceil_div(p.seq_q, BR);
     const unsigned heads = p.heads, from_end = gridDim.x - 1 - index;
     Tile t;
@@ -388,10 +385,9 @@ static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
 static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
                               int first, int last) {
     for (int k = first / 16; k < last / 16; k++)
-        for (int e = 0; e < 4; e++) {
-            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
-            packed_P[k][e] = pack(s[0], s[1]);
-        }
+        for (int e = 0; e < 4; e++)
+            packed_P[k][e] =
+                pack(P_ij[2 * k + e / 2][e % 2 * 2], P_ij[2 * k + e / 2][e % 2 * 2 + 1]);
 }
 
 // Whether a sum of P_ij in the warp has outgrown `limit`; not for NaN.

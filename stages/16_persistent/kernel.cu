@@ -44,9 +44,9 @@ constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PAN
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 // Whether P_ij stays in fp32 until the next Q K^T is under way: d64 lacks the registers.
 constexpr bool KEEP_P = D == 128;
-// The largest sum of the P_ij of a row that a thread checks at once. Up to SCALABLE it is scaled,
-// above made again: fp16 ends at 2^16, and a factor below 2^-126, with cm_i rounded, would be 0.
+// The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = KEEP_P ? 0x1p15f : 0x1p10f;
+// Above it is computed again, not scaled: a factor below 2^-126, with cm_i rounded, would be 0.
 constexpr float SCALABLE = KEEP_P ? 0x1p100f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
@@ -448,10 +448,9 @@ static __device__ void exponentials(float (&P_ij)[BC / 8][4], float (&sum)[2],
 static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_ij)[BC / 8][4],
                               int first, int last) {
     for (int k = first / 16; k < last / 16; k++)
-        for (int e = 0; e < 4; e++) {
-            const float *s = &P_ij[2 * k + e / 2][e % 2 * 2];
-            packed_P[k][e] = pack(s[0], s[1]);
-        }
+        for (int e = 0; e < 4; e++)
+            packed_P[k][e] =
+                pack(P_ij[2 * k + e / 2][e % 2 * 2], P_ij[2 * k + e / 2][e % 2 * 2 + 1]);
 }
 
 // Whether a sum of P_ij in the warp has outgrown `limit`; not for NaN.
