@@ -44,7 +44,7 @@ constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PAN
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 // The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = 0x1p13f;
-constexpr float SCALABLE = 0x1p15f; // up to here P_ij is scaled, above it is computed again
+constexpr float SCALABLE = 0x1p15f; // up to here P_ij is scaled; beyond, it is computed again
 
 constexpr int Q_BYTES = BR * D * sizeof(element), TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = (BR + 2 * BC) * D * sizeof(element);

@@ -42,7 +42,7 @@ constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PAN
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 // The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = 0x1p10f;    // 2^13 is slower here: chapter 14
-constexpr float SCALABLE = 0x1p15f; // up to here P_ij is scaled, above it is computed again
+constexpr float SCALABLE = 0x1p15f; // up to here P_ij is scaled; beyond, it is computed again
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = 2;                     // buffers of K and of V
