@@ -1,9 +1,8 @@
 // Stage 09: ldmatrix
 // Idea:     ldmatrix.x4 loads four 8 x 8 matrices, already spread over the lanes as mma wants them;
 //           ldmatrix.trans transposes on the way, which V needs.
-// Before:   stage 08 spends an LDS on every element of V and a PRMT on every pair.
-// Look for: LDSM and LDSM.T, one per two B operands, where stage 08 needs four LDS for K and eight
-//           for V; no LDS in the loop.
+// Before:   for two B operands stage 08 needs four LDS of K, or eight LDS and four PRMT of V.
+// Look for: LDSM and LDSM.T, one per two B operands; no LDS in the loop.
 // Limits:   needs sm_80 or newer.
 #include <float.h>
 #include <limits.h>
@@ -29,7 +28,7 @@ constexpr int BR = 128; // query rows per block; tune: 64 128 256
 constexpr int BC = (TARGET_SM == 80 || TARGET_SM == 90 ? 8192 : 4096) / D; // tune: 32 64 128
 constexpr int WARPS = 4;                                                   // per block; tune: 4 8
 constexpr int THREADS = WARPS * 32;
-constexpr int M_STEP = 16, M_TILES = BR / WARPS / M_STEP; // two tiles share K's fragments
+constexpr int M_STEP = 16, M_TILES = BR / WARPS / M_STEP; // rows per tile; two share K's fragments
 static_assert(BR % (WARPS * 16) == 0 && BC % 16 == 0, "mma tiles are 16 rows and 16 keys");
 static_assert(BR % BC == 0, "Q is copied in tiles of BC rows");
 constexpr int ROW_LANES = 4; // lanes that share a row of an accumulator

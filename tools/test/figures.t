@@ -46,7 +46,7 @@ def compare(description, shown, source):
 readme = read("README.md")
 ladder = {match[1]: (match[2], match[3]) for match in re.finditer(
     r"^(\d\d)_\w+ +[\d.]+ +[\d.]+ +[\d.]+% +([\d.]+) +[\d.]+% +(?:([\d.]+)x|-)",
-    read("notes/results/h100.md"), re.M)}
+    read("notes/results/h200.md"), re.M)}
 stages = sorted((ROOT / "stages").glob("[0-9][0-9]_*/kernel.cu"))
 rows = {match[1]: cells_of(match[0]) for match in
         re.finditer(r"^\| \[(\d\d) \w+\]\(stages/.*$", readme, re.M)}
