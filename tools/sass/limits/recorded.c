@@ -18,11 +18,17 @@ static int whole(const char *line, const char *key) {
     return (int)json_number(json_member(line, key));
 }
 
+/* That of a run is null. */
+static bool is_square(const char *line) {
+    char regime[16];
+    return !json_string(json_member(line, "regime"), regime, sizeof regime) ||
+           strcmp(regime, "square") == 0;
+}
+
 static bool serves(const char *line, const char *device) {
     return is_number(line, "stage") && is_number(line, "ms_median") &&
            !is_number(line, "sustained") && is_text(line, "device", device) &&
-           is_text(line, "status", "pass") && is_text(line, "init", "normal") &&
-           (!json_member(line, "regime") || is_text(line, "regime", "square")) &&
+           is_text(line, "status", "pass") && is_text(line, "init", "normal") && is_square(line) &&
            whole(line, "seq_q") == whole(line, "seq_kv") &&
            whole(line, "heads") == whole(line, "kv_heads");
 }

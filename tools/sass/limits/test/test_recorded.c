@@ -35,6 +35,8 @@ static void put_cells(FILE *out) {
              "\"init\":\"normal\",\"status\":\"pass\",\"regime\":\"small\"", "1");
     put_cell(out, "05_register", "Card", 512,
              "\"init\":\"normal\",\"status\":\"pass\",\"regime\":\"square\"", "8");
+    put_cell(out, "04_run", "Card", 512, "\"init\":\"normal\",\"status\":\"pass\",\"regime\":null",
+             "4");
     fprintf(out, "{\"stage\":null,\"name\":\"peer\",\"device\":\"Card\",\"ms_median\":1}\n");
 }
 
@@ -106,11 +108,11 @@ int main(void) {
     fclose(out);
     ok(recorded_read(path, "Card", &cells, &error), "the file is read");
     recorded_sort(&cells);
-    is_int(cells.cells, 2, "two cells");
-    is_text(cells.cell[0].stage, "05_register", "sorted by stage");
-    is_near(cells.cell[0].ms, 8, 0, "a bench that names its regime, if that is square");
-    is_near(cells.cell[1].ms, 1.5, 0, "the least time of one that was recorded three times");
-    is_int(cells.cell[1].length, 512, "its length");
+    is_int(cells.cells, 3, "three cells");
+    is_text(cells.cell[0].stage, "04_run", "sorted by stage; a run, which has no regime");
+    is_near(cells.cell[1].ms, 8, 0, "a bench that names its regime, if that is square");
+    is_near(cells.cell[2].ms, 1.5, 0, "the least time of one that was recorded three times");
+    is_int(cells.cell[2].length, 512, "its length");
     recorded_free(&cells);
     ok(!cells.cell && cells.cells == 0, "nothing is left");
     test_less(path);
