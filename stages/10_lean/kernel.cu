@@ -294,7 +294,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int copy_row = threadIdx.x / CHUNKS, copy_col = threadIdx.x % CHUNKS * VECTOR;
     const unsigned Q_to = shared_address(&sQ[tile_at(copy_row, copy_col)]);
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
-    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+    const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
@@ -332,7 +332,6 @@ static __global__ void __launch_bounds__(THREADS)
         }
         float P_ij[M_TILES][BC / 8][4];
         unsigned packed_P[M_TILES][BC / 16][4];
-#pragma unroll
         for (int m = 0; m < M_TILES; m++) {
             update_maxima(rows[m], S_ij[m], c);
             rescale(O_i[m], rows[m]);

@@ -299,7 +299,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int copy_row = threadIdx.x / CHUNKS, copy_col = threadIdx.x % CHUNKS * VECTOR;
     const unsigned Q_to = shared_address(&sQ[tile_at(copy_row, copy_col)]);
     const unsigned K_to = Q_to + BR * ROW_BYTES, V_to = K_to + BC * ROW_BYTES;
-    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+    const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};

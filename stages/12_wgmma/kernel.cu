@@ -389,7 +389,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp * 16;
 
-    // What wgmma reads, and where the thread copies to.
+    // What wgmma reads.
     const uint64_t Q_at = descriptor(shared_address(sQ), BR * PANEL_ROW);
     const uint64_t K_j = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_j = descriptor(shared_address(sV), BC * PANEL_ROW);
@@ -397,7 +397,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const unsigned Q_to = shared_address(&sQ[tile_at(BR, copy_row, copy_col)]);
     const unsigned K_to = shared_address(&sK[tile_at(BC, copy_row, copy_col)]);
     const unsigned V_to = K_to + BC * ROW_BYTES;
-    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+    const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};

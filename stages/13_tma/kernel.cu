@@ -446,7 +446,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const uint64_t Q_at = descriptor(shared_address(sQ), BR * PANEL_ROW);
     const uint64_t K_j = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_j = descriptor(shared_address(sV), BC * PANEL_ROW);
-    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+    const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
@@ -488,7 +488,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (int m = 0; m < M_TILES; m++) wgmma_wait_group<0>(O_i[m]);
     }
 
-#pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
         finish_rows(inverse, rows[m], LSE, p, t, m * M_STEP + warp_row, lane);

@@ -134,7 +134,7 @@ static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
         : "memory");
 }
 
-// Lane 0 arrives for its warp. A predicate, not a branch: ptxas must not see a divergent warp.
+// Lane 0 arrives for its warp. By a branch the loop would be longer (14: 5 instructions, 16: 13).
 static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
     asm volatile(
         "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
@@ -513,7 +513,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const uint64_t Q_at = descriptor(shared_address(sQ) + group_row * PANEL_ROW, BR * PANEL_ROW);
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
-    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+    const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
     Rows rows[M_TILES]; // rows[m]: rows m * M_STEP + warp_row .. + 15 of the block
     float O_i[M_TILES][D / 8][4] = {{{0}}};
@@ -560,7 +560,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 
     sync_warpgroup(warpgroup); // WAR: sQ, by the wgmma of the other warps
-#pragma unroll
     for (int m = 0; m < M_TILES; m++) {
         float inverse[2];
         finish_rows(inverse, rows[m], LSE, p, t, m * M_STEP + warp_row, lane);

@@ -133,7 +133,7 @@ static __device__ void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
         : "memory");
 }
 
-// Lane 0 arrives for its warp. A predicate, not a branch: ptxas must not see a divergent warp.
+// Lane 0 arrives for its warp. By a branch the loop would be longer (14: 5 instructions, 16: 13).
 static __device__ void mbarrier_arrive(uint64_t *barrier, int lane) {
     asm volatile(
         "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
@@ -531,7 +531,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const uint64_t Q_at = descriptor(shared_address(sQ) + group_row * PANEL_ROW, BR * PANEL_ROW);
     const uint64_t K_at = descriptor(shared_address(sK), BC * PANEL_ROW);
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
-    const float c = p.scale * LOG2_E; // exp(scale * s - m) = 2^(c s - c m)
+    const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
     Rows rows; // rows warp_row .. + 15 of the block
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0};

@@ -210,11 +210,14 @@ compiles() {
 # with early copies, blocks and warps in another order, and the tensors at other addresses.
 # Exit: 1 it is wrong, 2 it does not run to its end.
 races() {
-    local shape keys what
-    for shape in "HKV=2 N=265 NKV=267 CAUSAL=0 D=128 DTYPE=fp16 RUNS=1" \
-        "HKV=1 N=130 NKV=400 CAUSAL=1 D=128 DTYPE=bf16 RUNS=2" \
-        "HKV=1 N=203 NKV=321 CAUSAL=0 D=64 DTYPE=bf16 RUNS=2" \
-        "HKV=1 N=301 NKV=99 CAUSAL=1 D=64 DTYPE=fp16 RUNS=2"; do
+    local shape keys what shapes=("HKV=2 N=265 NKV=267 CAUSAL=0 D=128 DTYPE=fp16 RUNS=1"
+        "HKV=1 N=130 NKV=400 CAUSAL=1 D=128 DTYPE=bf16 RUNS=2"
+        "HKV=1 N=203 NKV=321 CAUSAL=0 D=64 DTYPE=bf16 RUNS=2"
+        "HKV=1 N=301 NKV=99 CAUSAL=1 D=64 DTYPE=fp16 RUNS=2")
+    # With first maxima a P may come near the end of fp16: here one is between 65520 and 65536.
+    [ "${stage%%_*}" -lt 11 ] || shapes+=("HKV=1 N=8192 NKV=256 CAUSAL=0 D=64 DTYPE=fp16 RUNS=1 \
+        INIT=sink STRENGTH=11 SEED=15")
+    for shape in "${shapes[@]}"; do
         read -ra keys <<<"B=1 H=2 $shape"
         tell "grade: races, bounds, indices of 64 bits: ${keys[*]}"
         attempt env SIM_INDEX=32767 SIM_RACE=1 "$program-sim" run DEVICE=sim "${keys[@]}" \
@@ -294,16 +297,17 @@ worst_lines() {
 
 counters() {
     local run=("$program-sim" run DEVICE=sim B=1 H=2 HKV=1 N=256 D=128 DTYPE=fp16 CAUSAL=0) units
+    local counted="the counters: at most 5 % above the reference's, as many mma instructions"
     tell "grade: the counters"
     attempt "${run[@]}" FORMAT=json "$DIR" "$REFERENCE"
     grep '^{' "$log" | awk -f "$here/../plot/field.awk" -f "$here/exercise.awk" >"$log.table"
     code=${PIPESTATUS[1]}
     mv "$log.table" "$log"
     if [ "$code" -eq 0 ]; then
-        holds "the counters, no more than 5 % above the reference's"
+        holds "$counted"
         sed 's/^/         /' "$log"
     else
-        fails "the counters, no more than 5 % above the reference's"
+        fails "$counted"
         echo "         lines to look at (make stage${stage%%_*} annotate KERNEL=$kernel shows all):"
         units=$(awk '/<--/ && /sectors|wavefronts/ { print $1 }' "$log" | paste -sd'|')
         attempt "${run[@]}" COUNTERS=source "$DIR"
