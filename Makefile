@@ -116,7 +116,9 @@ $(NUMBERS:%=stage%): $(if $(filter-out stage%,$(MAKECMDGOALS)),,$(KERNELS) $(PRO
 # another make builds the rest. Beside a second command this make may build the same files.
 FIRST_RUN := $(if $(and $(SIM_ALONE),$(filter 1,$(words $(COMMANDS))),$(word 2,$(KERNELS))),$(if \
     $(BUILD_ALONE)$(wildcard $(wordlist 2,99,$(KERNELS))),,yes))
-BUILD_OTHERS = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(MAKE) --no-print-directory $(filter -j1,\
+# A folder says that there is such a stage, also if an error ends the build before it.
+BUILD_OTHERS = mkdir -p $(SELECTED_DIRS); \
+    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(MAKE) --no-print-directory $(filter -j1,\
     $(MAKEFLAGS)) $(STAGE_GOALS) run BUILD_ALONE=yes $(MAKEOVERRIDES) & export BUILDING=$$!; \
     trap 'kill $$BUILDING 2>/dev/null' EXIT;
 run: $(if $(FIRST_RUN),$(firstword $(KERNELS)),$(KERNELS)) $(PROGRAMS)
@@ -246,7 +248,7 @@ explore: export LAB_SHOW := $(LAB_RUN) show
 explore: $(KERNELS) $(PROGRAMS) $(LAB) $(PAGE_FILES)
 	@$(foreach s,$(SELECTED),tools/page/explore/explore.sh build/attention $s $(call source_of,$s) \
 	    '$(if $(KERNEL),stages/$s/kernel.cu,$(patsubst %,stages/%/kernel.cu,$(call before,$s)))' \
-	    $(filter %/$(if $(KERNEL),work/)$s/$(VARIANT).so,$(KERNELS)) \
+	    $(filter %/$s/$(VARIANT).so,$(KERNELS)) \
 	    $(if $(filter json,$(FORMAT)),-,$(call page_of,$s)) $(FORWARD) && ) true $(PIPED)
 
 # A page of one block, and those beside it on its SM, by the clock of the GPU.

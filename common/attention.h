@@ -69,7 +69,8 @@ typedef struct AttentionKernel {
     int dynamic_shared;   /* bytes per block, as passed at the launch */
 } AttentionKernel;
 
-/* The stage's kernels in launch order, ended by an entry whose name is NULL. */
+/* All kernels that attention_launch launches, in that order, ended by an entry whose name is NULL.
+ * The simulator tells of a launch of any other. */
 extern const AttentionKernel attention_kernels[];
 
 /* NULL if the stage can compute this problem on a device of this compute capability

@@ -14,6 +14,8 @@
 #include "device/counters.h"
 #include "device/handover.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,6 +99,20 @@ static int run_and_simulate(const Options *options, const Device *device, int le
     return both(here, ask_simulator(arguments, why));
 }
 
+/* Whoever reads the results may leave early, and then the program ends. If that was a reader of
+ * stderr alone, the results are still wanted. */
+static void on_broken_pipe(int number) {
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    if (poll(&out, 1, 0) == 0) return;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Unless broken pipes are ignored altogether. */
+static void expect_broken_pipes(void) {
+    if (signal(SIGPIPE, on_broken_pipe) == SIG_IGN) signal(SIGPIPE, SIG_IGN);
+}
+
 /* What was printed has to have arrived. A device that is lost may still run a kernel, for which the
  * runtime's own exit would wait. */
 static int finish(int code) {
@@ -125,6 +141,7 @@ int main(int count, char *arguments[]) {
     Error error;
     Device device;
     const Command *command = count > 1 ? find_command(arguments[1]) : NULL;
+    expect_broken_pipes();
     if (!command) {
         fputs(usage, stderr);
         return STATUS_USAGE;

@@ -159,7 +159,9 @@ bool stage_fits(const Stage *stage, const Problem *problem, const Device *device
     if (resources->ptx_version > 0 &&
         !accepts_its_devices(stage, problem, resources->ptx_version, error))
         return false;
-    if (!stage_accepts(stage, problem, device->compute_capability, error)) return false;
+    if (!stage_accepts(stage, problem, device->compute_capability, error) ||
+        !stage_kernels_known(stage, error))
+        return false;
     if (resources->shared_bytes <= device->block_shared_bytes) return true;
     return error_set(error, STATUS_SKIP,
                      "a block needs %d bytes of shared memory, and the device has %d",

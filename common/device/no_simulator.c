@@ -20,9 +20,16 @@ void counters_annotate(FILE *out, bool html) {
 
 void simulator_vary(int run) { (void)run; }
 
-void simulator_watch(void) {}
+void simulator_watch(cudaStream_t stream) { (void)stream; }
 
 const char *simulator_unwatch(void) { return NULL; }
+
+bool simulator_strayed(void) { return false; }
+
+const char *simulator_unlisted(const AttentionKernel kernels[]) {
+    (void)kernels;
+    return NULL;
+}
 
 bool simulator_rehearse(int which) {
     (void)which;

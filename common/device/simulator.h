@@ -7,7 +7,8 @@
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 
-#include <cuda_runtime_api.h>
+#include "attention.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -17,9 +18,13 @@ void simulator_vary(int run);
 
 /* Between the two the simulator watches for functions of the CUDA runtime that a launch must not
  * call, because they wait for the device, or allocate or free something. The first of them, or
- * NULL. */
-void simulator_watch(void);
+ * NULL. After that, whether anything was enqueued on another stream than this one. */
+void simulator_watch(cudaStream_t stream);
 const char *simulator_unwatch(void);
+bool simulator_strayed(void);
+
+/* A kernel that was launched since counters_reset and is not among these, by its name; or NULL. */
+const char *simulator_unlisted(const AttentionKernel kernels[]);
 
 /* Between the two nothing is executed that a stream would execute, and number `which` of it, from
  * 0, is refused with SIMULATOR_REFUSAL; how many there were. False: there is no simulator. */

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "device/stage_code.h"
+
 void stage_name(const char *folder, Stage *stage) {
     size_t end = strlen(folder), start;
     while (end > 1 && folder[end - 1] == '/') end--;
@@ -24,34 +26,18 @@ void stage_name(const char *folder, Stage *stage) {
     if (stage->name[digits] == '_') stage->number = atoi(stage->name);
 }
 
-static const char *running; /* the stage whose code runs; NULL: none */
-
-static void at_exit(void) {
-    if (!running) return;
-    dprintf(STDERR_FILENO, "%s ended the program: does its host code call exit?\n", running);
-    _exit(STATUS_FAIL);
-}
-
-void stage_enter(const Stage *stage) {
-    static bool armed;
-    armed = armed || atexit(at_exit) == 0;
-    running = stage->name;
-}
-
-void stage_leave(void) { running = NULL; }
-
 const char *stage_supports(const Stage *stage, const AttentionProblem *problem,
                            int compute_capability) {
-    stage_enter(stage);
+    stage_code_enter(stage->name, "attention_supports");
     const char *why = stage->supports(problem, compute_capability);
-    stage_leave();
+    stage_code_leave();
     return why;
 }
 
 size_t stage_workspace_bytes(const Stage *stage, const AttentionProblem *problem) {
-    stage_enter(stage);
+    stage_code_enter(stage->name, "attention_workspace_bytes");
     const size_t bytes = stage->workspace_bytes(problem);
-    stage_leave();
+    stage_code_leave();
     return bytes;
 }
 
@@ -108,9 +94,9 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
     if (stat(path, &info) != 0)
         return error_set(error, STATUS_FAIL, "%s is not there: the stage's variant is not built",
                          path);
-    stage_enter(stage); /* a library may run code as it is loaded */
+    stage_code_enter(stage->name, "the library"); /* it may run code as it is loaded */
     stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    stage_leave();
+    stage_code_leave();
     if (!stage->library) return error_set(error, STATUS_FAIL, "%s", dlerror());
     stage->one_device = for_one_device(path);
     if (find(stage->library, path, "attention_kernels", &stage->kernels, error) &&
@@ -141,6 +127,22 @@ StageResources stage_resources(const Stage *stage, bool simulated) {
         most.spill_bytes = larger(most.spill_bytes, (int)attributes.localSizeBytes);
     }
     return most;
+}
+
+bool stage_kernels_known(const Stage *stage, Error *error) {
+    for (const AttentionKernel *kernel = stage->kernels; kernel->name; kernel++) {
+        struct cudaFuncAttributes attributes;
+        const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel->function);
+        if (code != cudaSuccess) cudaGetLastError();
+        if (code == cudaErrorInvalidDeviceFunction)
+            return error_set(
+                error, STATUS_FAIL,
+                "the function of \"%s\" in attention_kernels is no __global__ function "
+                "that this device knows",
+                kernel->name);
+    }
+    return stage->kernels->name ||
+           error_set(error, STATUS_FAIL, "attention_kernels names no kernel");
 }
 
 void stage_close(Stage *stage) {

@@ -36,11 +36,6 @@ void stage_name(const char *folder, Stage *stage);
  * environment's BUILDING says, it waits for the variant. */
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error);
 
-/* Between the two, code of the stage runs. If it ends the program by exit, a sentence says so, and
- * the exit code is STATUS_FAIL. */
-void stage_enter(const Stage *stage);
-void stage_leave(void);
-
 /* What the stage answers (attention.h). */
 const char *stage_supports(const Stage *stage, const AttentionProblem *problem,
                            int compute_capability);
@@ -48,6 +43,10 @@ size_t stage_workspace_bytes(const Stage *stage, const AttentionProblem *problem
 
 /* Of the simulator's PTX, registers and spills are not known. */
 StageResources stage_resources(const Stage *stage, bool simulated);
+
+/* STATUS_FAIL unless attention_kernels names kernels and has a __global__ function of each. To ask
+ * where the stage runs: of no other device does the runtime know its kernels. */
+bool stage_kernels_known(const Stage *stage, Error *error);
 
 void stage_close(Stage *stage);
 

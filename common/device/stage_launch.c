@@ -1,48 +1,18 @@
 #include "device/stage_launch.h"
 
 #include "device/simulator.h"
+#include "device/stage_code.h"
 
 #include <limits.h>
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
-/* ---- The host code of a stage ---------------------------------------------------------------- */
-
-static char crashed[256]; /* what is said if it crashes */
-
-/* Says so, and lets the signal end the program. */
-static void on_crash(int number) {
-    if (write(STDERR_FILENO, crashed, strlen(crashed)) < 0) _exit(128 + number);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* The stage's attention_launch, which is named if it crashes. */
+/* The stage's attention_launch. */
 static cudaError_t call(const Stage *stage, const AttentionProblem *shape,
                         const AttentionTensors *tensors, void *workspace) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    enum { SIGNALS = sizeof signals / sizeof *signals };
-    static char room[1 << 16]; /* for the handler, where there is none left on the stack */
-    const stack_t own_stack = {.ss_sp = room, .ss_size = sizeof room};
-    stack_t other_stack;
-    struct sigaction others[SIGNALS], own = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
-    snprintf(
-        crashed, sizeof crashed,
-        "attention: attention_launch of %s crashes: does it read or write what is not there on "
-        "the host, such as the device's memory, call itself without end, or abort?\n",
-        stage->name);
-    sigaltstack(&own_stack, &other_stack);
-    for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &own, &others[i]);
-    stage_enter(stage);
+    stage_code_enter(stage->name, "attention_launch");
     const cudaError_t code = stage->launch(shape, tensors, workspace, device_stream());
-    stage_leave();
-    for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &others[i], NULL);
-    sigaltstack(&other_stack, NULL);
+    stage_code_leave();
     return code;
 }
-
-/* ---- A launch -------------------------------------------------------------------------------- */
 
 /* "attention_launch: cudaErrorInvalidValue (invalid argument)" */
 static bool launched(cudaError_t code, const char *what, Error *error) {
@@ -61,7 +31,7 @@ bool launch_worthwhile(const Problem *problem, Error *error) {
 
 bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error) {
-    simulator_watch();
+    simulator_watch(device_stream());
     const cudaError_t code = call(stage, &problem->shape, tensors, workspace);
     const char *const forbidden = simulator_unwatch();
     const cudaError_t left = cudaGetLastError();
@@ -77,7 +47,9 @@ bool launch_end(const Device *device, Error *error) {
     const bool idle = device_default_idle();
     return device_wait(device, error) &&
            (idle || error_set(error, STATUS_FAIL,
-                              "it used the default stream, not the one that it was given"));
+                              "it used the default stream, not the one that it was given")) &&
+           (!simulator_strayed() ||
+            error_set(error, STATUS_FAIL, "it used another stream than the one that it was given"));
 }
 
 /* In the simulator all that a launch enqueues is refused once, one after the other; nothing is
@@ -138,6 +110,11 @@ bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTen
         !launch_begin(stage, problem, tensors, workspace, device, error) ||
         !launch_end(device, error) || !device_memory_free(&after, error))
         return false;
+    const char *const unlisted = simulator_unlisted(stage->kernels);
+    if (unlisted)
+        return error_set(error, STATUS_FAIL,
+                         "it launched the kernel %s, whose function is not in attention_kernels",
+                         unlisted);
     return !device->simulated || before == after ||
            error_set(error, STATUS_FAIL,
                      "its launch changed the free memory of the device, from %zu to %zu bytes",

@@ -15,11 +15,13 @@ bool launch_worthwhile(const Problem *problem, Error *error);
 bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error);
 
-/* Waits for it. False: it went wrong, did not end in time, or used the default stream. */
+/* Waits for it. False: it went wrong, did not end in time, or used the default stream, or in the
+ * simulator any other than device_stream(). */
 bool launch_end(const Device *device, Error *error);
 
-/* Both, with nothing to be done between them. In the simulator also false if memory was allocated
- * or freed, which is counted to the byte. */
+/* Both, with nothing to be done between them. In the simulator also false if a kernel was launched
+ * that attention_kernels lacks, or if memory was allocated or freed, which is counted to the byte.
+ */
 bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTensors *tensors,
                   void *workspace, const Device *device, Error *error);
 

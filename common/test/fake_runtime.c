@@ -252,7 +252,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function) {
-    (void)function;
+    if (!function) return answer(cudaErrorInvalidDeviceFunction);
     memset(attributes, 0, sizeof *attributes);
     attributes->numRegs = 40;
     attributes->ptxVersion = (int)setting("FAKE_PTX", 0);
@@ -275,9 +275,19 @@ bool counters_read(Counters *counters) {
 
 void simulator_vary(int run) { (void)run; }
 
-void simulator_watch(void) { watched = NULL; }
+void simulator_watch(cudaStream_t stream) {
+    (void)stream;
+    watched = NULL;
+}
 
 const char *simulator_unwatch(void) { return watched; }
+
+bool simulator_strayed(void) { return setting("FAKE_STRAYED", 0) != 0; }
+
+const char *simulator_unlisted(const AttentionKernel kernels[]) {
+    (void)kernels;
+    return NULL;
+}
 
 bool simulator_rehearse(int which) {
     rehearsal = which;

@@ -51,7 +51,13 @@ enum {
     BUG_EXIT_ASKED,      /* or when it is asked what it supports */
     BUG_EXIT_ASKED_MORE, /* or how large its workspace is */
     BUG_ABORT,           /* its host code aborts */
-    BUG_OVERFLOW         /* its host code calls itself until the stack is full */
+    BUG_OVERFLOW,        /* its host code calls itself until the stack is full */
+    BUG_EXIT_AT_ONCE,    /* its launch ends the program by _exit, with exit code 0 */
+    BUG_EXIT_QUICKLY,    /* and by quick_exit */
+    BUG_CRASH_LOADED,    /* its host code crashes as it is loaded */
+    BUG_CRASH_ASKED,     /* or when it is asked what it supports */
+    BUG_CRASH_MEASURED,  /* or how large its workspace is */
+    BUG_NO_KERNEL        /* its attention_kernels has no function */
 };
 
 #ifndef BUG
@@ -122,17 +128,20 @@ static void plant(const AttentionProblem *p, const AttentionTensors *t, void *wo
 
 __attribute__((constructor)) static void loaded(void) {
     if (BUG == BUG_EXIT_LOADED) exit(0);
+    if (BUG == BUG_CRASH_LOADED) raise(SIGSEGV);
 }
 
 /* The harness asks the runtime about it; it is never run as a kernel. */
 static const int not_a_kernel;
 const AttentionKernel attention_kernels[] = {
-    {"fake", &not_a_kernel, 128, BUG == BUG_SHARED ? 2 << 20 : 512}, {NULL, NULL, 0, 0}};
+    {"fake", BUG == BUG_NO_KERNEL ? NULL : &not_a_kernel, 128, BUG == BUG_SHARED ? 2 << 20 : 512},
+    {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (BUG == BUG_UNSUPPORTED && compute_capability != 120) return "needs compute capability 12.0";
     if (BUG == BUG_REFUSES && p->seq_kv % 2) return "needs an even number of keys";
     if (BUG == BUG_EXIT_ASKED) exit(0);
+    if (BUG == BUG_CRASH_ASKED) raise(SIGSEGV);
     if (BUG == BUG_REFUSES_ALL) return "has no time";
     return (double)p->batch * p->heads > INT_MAX ? "needs more than 2^31 - 1 blocks" : NULL;
 }
@@ -140,6 +149,7 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
 size_t attention_workspace_bytes(const AttentionProblem *p) {
     (void)p;
     if (BUG == BUG_EXIT_ASKED_MORE) exit(0);
+    if (BUG == BUG_CRASH_MEASURED) raise(SIGSEGV);
     return BUG == BUG_WORKSPACE         ? (size_t)1 << 50
            : BUG == BUG_WORKSPACE_GUARD ? 1000
            : BUG == BUG_COUNTER         ? sizeof(int)
@@ -159,6 +169,8 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     if (BUG == BUG_MILLIONS && p->seq_q >= 1 << 24) return cudaErrorInvalidValue;
     if (BUG == BUG_CRASH) raise(SIGSEGV);
     if (BUG == BUG_EXIT) exit(0);
+    if (BUG == BUG_EXIT_AT_ONCE) _exit(0);
+    if (BUG == BUG_EXIT_QUICKLY) quick_exit(0);
     if (BUG == BUG_ABORT) abort();
     if (BUG == BUG_OVERFLOW) deepen(0);
     if (!fake_launch()) return BUG == BUG_SWALLOWS ? cudaSuccess : cudaGetLastError();

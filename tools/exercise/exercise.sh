@@ -118,7 +118,7 @@ attempt() {
 }
 
 # ended: whether the last attempt was ended by the kernel's host code, with any exit code: the
-# program says so of exit, and of _exit it is seen by the verdict that is not there.
+# program says so of exit and _exit, and of exec it is seen by the verdict that is not there.
 ended() {
     local sentence="$stage ended the program: does its host code call exit?"
     [ "$code" -ne 0 ] || grep -q '  PASS' "$log" || { echo "$sentence" >>"$log" && code=1; }

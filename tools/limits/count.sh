@@ -17,6 +17,18 @@ export SIM_MULTIPROCESSORS=2
 program=$1 folder=$2
 shift 2
 
+full() { echo "$folder cannot be written: is the disk full?"; }
+
+# why NAME: what there is to say of a run that failed. A program that has ended early, or has no
+# room for its results, leaves none.
+why() {
+    if [ -s "$1.run" ]; then
+        sed -n 's/.*"name":"\([^"]*\)".*"reason":"\([^"]*\)".*/\1: \2/p' "$1.run"
+    else
+        tail -n 1 "$1.txt" | grep . || full
+    fi
+}
+
 # run NAME LENGTH BLOCK: one run of $library, with that block recorded, in NAME.json and NAME.txt
 run() {
     local name=$1 variant keys
@@ -26,11 +38,12 @@ run() {
     [ "$mask" = full ] || keys[-1]=CAUSAL=1
     FORCE=1 SIM_RECORD=$name.part SIM_BLOCK=$3 "$program-sim" run DEVICE=sim FORMAT=json \
         COUNTERS=full "${keys[@]}" "$(dirname "$library")" >"$name.run" 2>"$name.txt" || {
-        sed -n 's/.*"name":"\([^"]*\)".*"reason":"\([^"]*\)".*/\1: \2/p' "$name.run" >&2
+        why "$name" >&2
         exit 1
     }
-    rm "$name.run"
     [ -e "$name.part" ] || { echo "with N=$2 its first kernel has no block $3" >&2 && exit 1; }
+    [ -s "$name.part" ] || { full >&2 && exit 1; }
+    rm "$name.run"
     mv "$name.part" "$name.json"
 }
 

@@ -15,7 +15,7 @@ side_dir = $(KERNEL_ROOT)/$(call arch_of,$(side_stage))/$(side_folder)$(side_sta
 PAIR := $(if $(filter sass-diff compare,$(MAKECMDGOALS)),$(foreach v,FROM TO,$(call side_dir,$v)))
 ifneq ($(PAIR),)
 $(foreach v,FROM TO,$(if $(call side_folder,$v),\
-    $(eval $(call remember,build/flags/compare_$v,$($v)))\
+    $(eval $(call remember,build/flags/compare_$v,$(call file_and_sum,$($v))))\
     $(foreach r,$(ROOTS),$(eval $(call kernel_rule,$(call arch_of,$(call side_stage,$v)),$(call \
         side_folder,$v)$(call side_stage,$v),\
         $($v) build/flags/compare_$v,$r)))))

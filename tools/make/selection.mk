@@ -17,6 +17,11 @@ endif
 ifneq ($(filter grade,$(MAKECMDGOALS)),)
 KERNEL ?= work/$(SELECTED)/kernel.cu
 endif
+# Where it is built: work/07_swizzle/kernel.cu in a folder of that name, each other file in one with
+# a number, so that makes on the kernels of several learners do not run each other's.
+other_kernel = $(filter-out work/$(SELECTED)/kernel.cu,$(KERNEL))
+KERNEL_FOLDER := $(if $(KERNEL),work/$(if $(other_kernel),$(firstword \
+    $(shell cksum <<<'$(KERNEL)'))/)$(SELECTED))
 ifdef KERNEL
 $(if $(filter 1,$(words $(STAGE_GOALS))),,$(error KERNEL needs one stage, as in make stage07 run))
 $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL must be a file of CUDA, as in \
@@ -26,5 +31,5 @@ $(if $(REFUSED),$(error $(REFUSED)))
 $(if $(filter grade,$(MAKECMDGOALS))$(shell [ ! -f '$(KERNEL)' ] || echo yes),,\
     $(error KERNEL=$(KERNEL): there is no such file; make $(STAGE_GOALS) start makes one))
 REFERENCE := $(SELECTED_DIRS)
-SELECTED_DIRS := $(KERNEL_ROOT)/$(call arch_of,$(SELECTED))/work/$(SELECTED)
+SELECTED_DIRS := $(KERNEL_ROOT)/$(call arch_of,$(SELECTED))/$(KERNEL_FOLDER)
 endif

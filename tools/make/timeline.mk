@@ -5,7 +5,7 @@ RECORDED := $(patsubst notes/results/timeline/%.json,%,$(wildcard notes/results/
 STAMPS := tools/timeline/stamp.awk tools/timeline/stamp.cuh
 
 # Arguments: a stage, the folder of its copy, what else the copy depends on.
-stamped_folder = timeline/$(if $(KERNEL),work/)$1
+stamped_folder = timeline/$(or $(KERNEL_FOLDER),$1)
 stamped_so = $(KERNEL_ROOT)/$(call arch_of,$1)/$(call stamped_folder,$1)/$(VARIANT).so
 define stamped_rule
 build/$2/kernel.cu: $(call source_of,$1) stages/$1/timeline.marks $(STAMPS) $3
@@ -23,8 +23,7 @@ TIMED := $(foreach n,06 10 12 16,$(call stage_of,$n)) # two tests, side by side,
 endif
 TIMED_KERNELS := $(filter $(foreach s,$(TIMED),%/$s/$(VARIANT).so),$(KERNELS))
 STAMPED := $(foreach s,$(TIMED),$(call stamped_so,$s))
-$(foreach s,$(TIMED),$(eval $(call stamped_rule,$s,$(call stamped_folder,$s),\
-    $(if $(KERNEL),build/flags/$s))))
+$(foreach s,$(TIMED),$(eval $(call stamped_rule,$s,$(call stamped_folder,$s),$(KERNEL_FLAGS))))
 test: $(STAMPED)
 timeline_page = build/timeline/$1_$(VARIANT)$(if $(KERNEL),_work).html
 

@@ -12,6 +12,7 @@ function shape(tag, attributes = {}, text = '') {
 function drawing(width, height, label) {
   const svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
   svg.style.maxWidth = `${width}px`;
+  svg.style.setProperty('--least', `${0.75 * width}px`); // smaller, its numbers cannot be read
   return svg;
 }
 

@@ -327,6 +327,8 @@ ok "without a GPU they are PTX alone" says ",code=compute_80 "
 ok "in a folder of their own" \
     grep -q " build/attention run .* build/sim/sm_80/01_three_pass build/sim/" "$log"
 ok "a first run has the others built by another make" says "run BUILD_ALONE=yes"
+ok "in folders that are there before" \
+    grep -q "mkdir -p .*/02_coalesced .*; env .* run BUILD_ALONE=yes" "$log"
 PATH=$PWD/bin:$PATH run run sass-diff FROM=01 TO=02 -n
 ok "beside a second command it builds them itself" [ "$(grep -c BUILD_ALONE "$log")" -eq 0 ]
 PATH=$PWD/bin:$PATH run stage01 sass -n

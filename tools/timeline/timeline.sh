@@ -44,7 +44,7 @@ fi
 simulated=0
 if grep -q '"simulated":true' "$scratch/record"; then
     simulated=1
-    echo "$stage: in the simulator's order: order and waits, not nanoseconds" >&2
+    echo "$stage: in the simulator's order: order and waits, not nanoseconds" >&2 || true
 fi
 
 case $format in

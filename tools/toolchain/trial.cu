@@ -38,6 +38,7 @@ static __global__ void other_type(__nv_bfloat16 *a) {
 }
 
 const AttentionKernel attention_kernels[] = {{"one_key", (const void *)one_key, 1, 0},
+                                             {"other_type", (const void *)other_type, 1, 0},
                                              {NULL, NULL, 0, 0}};
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {

@@ -10,7 +10,8 @@
 build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
     17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error 24_waits 25_swallows \
     26_millions 27_crash 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more 32_abort \
-    33_overflow ||
+    33_overflow 34_exit_at_once 35_exit_quickly 36_crash_loaded 37_crash_asked \
+    38_crash_measured 39_no_kernel ||
     { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
 small=(B=1 H=2 HKV=1 N=40 REPS=3)
@@ -68,6 +69,8 @@ run attention-sim run "${small[@]}" RUNS=3 21_counter
 exits 1 "a workspace that is never twice the same" 'differs from run 1'
 run attention run "${small[@]}" 22_stream
 exits 1 "the default stream" 'FAIL: it used the default stream, not the one that it was given'
+FAKE_STRAYED=1 run attention-sim run "${small[@]}" 01_none
+exits 1 "another stream" 'FAIL: it used another stream than the one that it was given'
 run attention run "${small[@]}" 23_error
 exits 1 "an error that is left behind" \
     'FAIL: attention_launch returned no error, but left one behind: cudaErrorInvalidValue'
@@ -77,6 +80,8 @@ exits 1 "a launch that waits" \
 run attention-sim run "${small[@]}" 25_swallows
 exits 1 "an error that nobody is told of" \
     'FAIL: attention_launch does not return the error of what it enqueues: cudaSuccess when'
+run attention run "${small[@]}" 39_no_kernel
+exits 1 "a function that is no kernel" 'FAIL: the function of "fake" in attention_kernels is no __'
 run attention-sim run "${small[@]}" 26_millions
 exits 1 "a launch that ends where 32 bits end" \
     'FAIL: attention_launch would fail for B=1 H=2 HKV=2 N=16777216 NKV=16777216: cudaErrorInval'
@@ -86,7 +91,16 @@ run attention run "${small[@]}" 32_abort 2>/dev/null
 exits 134 "or aborts" 'attention_launch of 32_abort crashes: '
 run attention run "${small[@]}" 33_overflow 2>/dev/null
 exits 139 "or runs out of stack" 'attention_launch of 33_overflow crashes: '
-for stage in 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more; do
+while read -r stage function; do
+    run attention run "${small[@]}" 01_none "$stage" 2>/dev/null
+    exits 139 "or crashes in $function" "$function of $stage crashes: does it read or"
+done <<'END'
+36_crash_loaded the library
+37_crash_asked attention_supports
+38_crash_measured attention_workspace_bytes
+END
+for stage in 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more 34_exit_at_once \
+    35_exit_quickly; do
     run attention run "${small[@]}" 01_none $stage
     exits 1 "$stage, which ends the program with 0" "$stage ended the program: does its host code"
 done
@@ -118,6 +132,17 @@ full grid FORMAT=text "${cell[@]}" GRID=small DEVICE=sim 01_none
 full bench FORMAT=json REGIME=small D=64 CAUSAL=1 REPS=1 11_launch
 full fuzz FORMAT=text "${cell[@]}" SECONDS=1 DEVICE=sim 01_none
 full repeat FORMAT=json "${cell[@]}" DEVICE=sim 01_none
+
+# ---- a reader that leaves ------------------------------------------------------------------------
+code=0
+(cd "$work" && sleep 0.5 && exec ./attention run "${small[@]}" FORMAT=json 01_none) \
+    2> >(true) >"$work/out" || code=$?
+: >"$work/err"
+exits 0 "whoever reads stderr may leave" '"status":"pass"'
+(cd "$work" && sleep 0.5 && exec ./attention run "${small[@]}" 01_none) 2>"$work/err" | true
+code=${PIPESTATUS[0]}
+: >"$work/out"
+exits 141 "whoever reads stdout ends the program"
 
 # ---- Ctrl-C --------------------------------------------------------------------------------------
 (cd "$work" && exec timeout --preserve-status -s INT 3 \

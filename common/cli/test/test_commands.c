@@ -52,9 +52,16 @@ static int varied; /* a bit for each run that was announced */
 
 void simulator_vary(int run) { varied |= 1 << run; }
 
-void simulator_watch(void) {}
+void simulator_watch(cudaStream_t stream) { (void)stream; }
 
 const char *simulator_unwatch(void) { return NULL; }
+
+bool simulator_strayed(void) { return false; }
+
+const char *simulator_unlisted(const AttentionKernel kernels[]) {
+    (void)kernels;
+    return NULL;
+}
 
 bool simulator_rehearse(int which) {
     (void)which;

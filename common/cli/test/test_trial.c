@@ -89,7 +89,7 @@ static size_t workspace_bytes(const AttentionProblem *p) {
     return bug.workspace;
 }
 
-static const AttentionKernel kernels[] = {{NULL, NULL, 0, 0}};
+static const AttentionKernel kernels[] = {{"fake", &trial, 32, 0}, {NULL, NULL, 0, 0}};
 static const Stage stage = {.name = "01_test",
                             .kernels = kernels,
                             .supports = supports,

@@ -16,8 +16,10 @@ int main(void) {
     ok(!counters_simulated(), "nothing is simulated");
     ok(!counters_read(&counters) && counters.barriers == 7, "there are no counters");
     simulator_vary(1);
-    simulator_watch();
+    simulator_watch(NULL);
     ok(!simulator_unwatch(), "no function of the runtime has been seen");
+    ok(!simulator_strayed(), "and no stream");
+    ok(!simulator_unlisted(&(AttentionKernel){NULL, NULL, 0, 0}), "no kernel has been seen");
     ok(!simulator_rehearse(0) && simulator_rehearsed() == 0, "nothing is launched for show");
     ok(!simulator_too_long(1e30), "nothing is too large to simulate");
     counters_report(out);

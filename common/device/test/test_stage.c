@@ -152,12 +152,25 @@ static void resources(void) {
     const AttentionKernel none[] = {{NULL, NULL, 0, 0}};
     const AttentionKernel kernels[] = {
         {"a", &function, 128, 500}, {"b", &function, 256, 100}, {NULL, NULL, 0, 0}};
+    const AttentionKernel second[] = {
+        {"a", &function, 128, 0}, {"b", NULL, 128, 0}, {NULL, NULL, 0, 0}};
     Stage stage = {.kernels = none};
+    Error error;
     StageResources r = stage_resources(&stage, false);
     ok(r.registers == -1 && r.threads == -1 && r.shared_bytes == -1 && r.spill_bytes == -1 &&
            r.ptx_version == -1,
        "of no kernel nothing is known");
+    ok(!stage_kernels_known(&stage, &error) && error.status == STATUS_FAIL, "%s", error.text);
+    is_text(error.text, "attention_kernels names no kernel", "and a stage has one");
+    stage.kernels = second;
+    ok(!stage_kernels_known(&stage, &error) && error.status == STATUS_FAIL, "%s", error.text);
+    is_text(error.text,
+            "the function of \"b\" in attention_kernels is no __global__ function that this device "
+            "knows",
+            "a function that is none is named");
+    is_int(cudaGetLastError(), cudaSuccess, "and leaves no error");
     stage.kernels = kernels;
+    ok(stage_kernels_known(&stage, &error), "two that are known");
     r = stage_resources(&stage, false);
     ok(r.registers == 40 && r.threads == 256 && r.shared_bytes == 1524 && r.spill_bytes == 0,
        "the largest of each: %d %d %d %d", r.registers, r.threads, r.shared_bytes, r.spill_bytes);
@@ -172,6 +185,7 @@ static void resources(void) {
     fake_fault();
     r = stage_resources(&stage, false);
     ok(r.registers == -1 && r.threads == 256 && r.shared_bytes == -1, "none where nobody answers");
+    ok(stage_kernels_known(&stage, &error), "which is no fault of the kernels");
     cudaDeviceReset();
 }
 

@@ -145,6 +145,18 @@ sed 's/p.scale/1/' $mine >other.cu
 touch -d '1 hour ago' other.cu
 run stage02 run KERNEL=other.cu DEVICE=sim N=40
 ok "another file, though older, is compiled" says "FAIL"
+cp $mine right.cu
+touch -d '2 hours ago' right.cu
+mv right.cu other.cu
+run stage02 run KERNEL=other.cu DEVICE=sim N=40
+ok "so is one in its place that is older" [ $code -eq 0 ]
+run stage02 KERNEL=other.cu
+ok "once" [ "$(grep -c '^nvcc ' "$log")" -eq 0 ]
+for file in wrong.cu other.cu; do
+    sed 's/p.scale/1/' $mine >wrong.cu
+    run stage02 KERNEL=$file
+done
+ok "and stays, whatever another make builds" [ "$(grep -c '^nvcc ' "$log")" -eq 0 ]
 run stage02 run KERNEL=none.cu
 ok "a file that is not there" says "KERNEL=none.cu: there is no such file; make stage02 start makes"
 run stage02 run KERNEL=work/02_next

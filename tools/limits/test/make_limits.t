@@ -97,6 +97,11 @@ ok "half the SMs have twice the work" \
     awk -v a="$tensor" -v b="$(number tensor)" 'BEGIN { exit !(b > 1.999 * a && b < 2.001 * a) }'
 
 # ---- What is counted -----------------------------------------------------------------------------
+(trap '' XFSZ && ulimit -f 4 &&
+    tools/limits/count.sh build/attention "$scratch/full" "$library") >"$log" 2>&1
+ok "counts that are not written whole: exit 1" [ $? -eq 1 ]
+ok "and that is said" says "$scratch/full cannot be written: is the disk full?"
+ok "nothing of them stays" [ -z "$(find "$scratch/full" -type f)" ]
 # The same from two heads of 1536 rows, which the bound at 1536 must agree with.
 counted=build/limits/${library#build/}
 counted=${counted%.so}

@@ -222,7 +222,7 @@ function showRow(index) {
   }
   if (!node) return;
   markRow(node);
-  byId('pair').scrollTop = node.offsetTop - byId('pair').clientHeight / 3;
+  node.scrollIntoView({ block: 'center' }); // of the list, or of a small window that has no list
 }
 
 function markedRow() {
@@ -242,10 +242,11 @@ function showChange(by) {
 function stepRow(by) {
   const nodes = [...document.querySelectorAll('.pair-row')];
   const at = nodes.findIndex(node => node.classList.contains('here'));
-  const inView = nodes.findIndex(node => node.offsetTop >= byId('pair').scrollTop);
+  const top = Math.max(0, byId('pair').getBoundingClientRect().top);
+  const inView = nodes.findIndex(node => node.getBoundingClientRect().top >= top);
   const node = nodes[clamp(at < 0 ? inView : at + by, 0, nodes.length - 1)];
   markRow(node);
-  keepInView(byId('pair'), node);
+  node.scrollIntoView({ block: 'nearest' });
 }
 
 function openMarked() {

@@ -42,6 +42,14 @@ function selfTest() {
   if (changes.length > 2) showRow(changes[1]);
   press('n');
   check(changes.length < 3 || markedRow() === changes[2], 'and n goes on from there');
+  const inView = () => {
+    const { top, bottom } = document.querySelector('.pair-row.here').getBoundingClientRect();
+    return top >= 0 && bottom < innerHeight + 1;
+  };
+  showRow(rows.length - 1);
+  check(inView(), 'what is gone to is in view');
+  for (let i = 0; i < 60; i++) press('ArrowUp');
+  check(inView(), 'and stays so line by line');
   const busiest = [...to.lines.entries()].filter(([line]) => line > 0)
     .reduce((a, b) => b[1].executions > a[1].executions ? b : a)[0];
   showRow(rows.findIndex(r => r.right === busiest - 1));

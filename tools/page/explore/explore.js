@@ -71,7 +71,7 @@ const statusView = {
   },
 };
 
-views.push(codeView, timeline, memory, lanesView, statusView);
+views.push(timeline, codeView, memory, lanesView, statusView); // first what leaves room to others
 
 // ---- Faults -------------------------------------------------------------------------------------
 
@@ -221,19 +221,16 @@ function listen() {
   window.addEventListener('theme', redraw);
   window.addEventListener('hashchange', followHash);
   window.addEventListener('beforeprint', () => { // a canvas has the colours and pixels of a screen
-    const svg = timelineSvg(PICTURE.width);
+    const svg = timelineSvg(PICTURE.width), { theme = '' } = document.documentElement.dataset;
     byId('tracks').append(svg);
-    window.addEventListener('afterprint', () => svg.remove(), { once: true });
+    setTheme('light'); // shared memory stays one
+    window.addEventListener('afterprint', () => { svg.remove(); setTheme(theme); }, { once: true });
   });
 }
 
 function listenTimeline() {
   const canvas = byId('time-cursor');
   let drag = null;
-  const shift = from => { // the cursor may lie outside then
-    timeline.look(from);
-    timeline.paper('time-cursor');
-  };
   canvas.addEventListener('pointerdown', event => {
     drag = { x: event.offsetX, from: timeline.from, moved: false };
   });
@@ -246,7 +243,7 @@ function listenTimeline() {
     if (!drag || Math.abs(event.offsetX - drag.x) < 4) return;
     drag.moved = true;
     const span = timeline.to - timeline.from;
-    shift(drag.from - (event.offsetX - drag.x) / timeline.width * span);
+    timeline.look(drag.from - (event.offsetX - drag.x) / timeline.width * span);
   });
   window.addEventListener('pointerup', () => { if (drag && !drag.moved) drag = null; });
   canvas.addEventListener('click', event => {
@@ -258,7 +255,7 @@ function listenTimeline() {
     if (!event.ctrlKey && !event.shiftKey) return;
     event.preventDefault();
     const span = timeline.to - timeline.from;
-    if (event.shiftKey) shift(timeline.from + span * (event.deltaX || event.deltaY) / 1000);
+    if (event.shiftKey) timeline.look(timeline.from + span * (event.deltaX || event.deltaY) / 1000);
     else timeline.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeline.timeAt(event.offsetX));
   }, { passive: false });
 }

@@ -40,10 +40,18 @@ function hasInk(canvas) {
 
 // ---- Every page ---------------------------------------------------------------------------------
 
+function testOpening() {
+  const row = codeView.executed, list = row.parentElement, top = row.offsetTop - list.scrollTop;
+  check(top >= 0 && top + row.offsetHeight <= list.clientHeight, 'the PTX of the step is in view',
+    `${top} of ${list.clientHeight}`);
+}
+
 function testViews() {
   const launch = here();
   check(byId('lines').children.length === launch.source.length, 'every source line is shown');
   check(hasInk(byId('time-base')), 'the timeline is drawn');
+  check(byId('time-base').offsetWidth === byId('tracks').clientWidth, 'as wide as there is room',
+    `${byId('time-base').offsetWidth} of ${byId('tracks').clientWidth}`);
   check(document.querySelectorAll('#lanes-body figure').length > 0, 'the lanes are drawn');
   press('m');
   check(!launch.shared_bytes || hasInk(byId('memory-map')), 'shared memory is drawn');
@@ -91,6 +99,11 @@ function testKeys() {
   check(wheel() && timeline.to === here().end, 'the wheel alone scrolls');
   check(!wheel({ ctrlKey: true }) && timeline.to - timeline.from < here().end,
     'with Ctrl it zooms');
+  press('0');
+  const { left } = byId('time-cursor').getBoundingClientRect(), there = 0.75 * here().end;
+  for (let i = 0; i < 20; i++) wheel({ ctrlKey: true, clientX: left + timeline.x(there) });
+  check(timeline.from <= there && there <= timeline.to, 'at the pointer, wherever the cursor is',
+    `${there} is not in ${timeline.from} to ${timeline.to}`);
   press('0');
 }
 
@@ -569,6 +582,7 @@ const QUESTIONS = {
 function selfTest() {
   try {
     const faulty = Boolean(here().fault);
+    testOpening();
     if (faulty) askRace();
     move({ launch: 0, warp: 0, step: 0 });
     for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,

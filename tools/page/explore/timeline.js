@@ -108,15 +108,15 @@ const timeline = {
   resize() {
     const tracks = document.getElementById('tracks'), most = Math.round(0.38 * innerHeight);
     tracks.style.height = `${Math.min(this.height, most)}px`;
-    const box = tracks.clientWidth;
+    const canvases = tracks.querySelectorAll('canvas');
+    for (const canvas of canvases) canvas.style.height = `${this.height}px`;
+    const box = tracks.clientWidth; // a scroll bar has taken its part
     this.pixels = window.devicePixelRatio || 1;
     this.width = Math.max(100, box - GUTTER - 10);
-    for (const id of ['time-base', 'time-cursor']) {
-      const canvas = document.getElementById(id);
+    for (const canvas of canvases) {
       canvas.width = box * this.pixels;
       canvas.height = this.height * this.pixels;
       canvas.style.width = `${box}px`;
-      canvas.style.height = `${this.height}px`;
     }
     this.drawBase();
   },
@@ -254,9 +254,10 @@ const timeline = {
 
   arrow(paper, from, to) {
     const launch = here(), a = this.rows[from.warp], b = this.rows[to.warp];
-    const x1 = this.x(launch.warps[from.warp].time[from.step]);
+    const start = this.x(launch.warps[from.warp].time[from.step]);
     const x2 = this.x(launch.warps[to.warp].time[to.step + 1] - 1);
-    if (Math.max(x1, x2) < GUTTER || Math.min(x1, x2) > GUTTER + this.width) return;
+    if (Math.max(start, x2) < GUTTER || Math.min(start, x2) > GUTTER + this.width) return;
+    const x1 = Math.max(GUTTER, start); // before that are the labels
     const down = b.y > a.y;
     const y1 = a.y + a.height / 2, y2 = down ? b.y : b.y + b.height;
     paper.beginPath();
@@ -291,9 +292,21 @@ const timeline = {
       this.resize();
     }
     if (timeHere() < this.from || timeHere() > this.to) this.show(timeHere());
+    else this.drawCursor();
+    const tracks = document.getElementById('tracks'), row = this.rows[cursor.warp];
+    if (row.y < tracks.scrollTop || row.y + row.height > tracks.scrollTop + tracks.clientHeight)
+      tracks.scrollTop = row.y - tracks.clientHeight / 2;
+  },
+
+  // What of it lies in the times that are shown, which need not have it.
+  drawCursor() {
     const paper = this.paper('time-cursor');
     const row = this.rows[cursor.warp], x = this.x(timeHere());
     const width = Math.max(3, this.x(timeHere() + 1) - x);
+    paper.save();
+    paper.beginPath();
+    paper.rect(GUTTER - 2, 0, this.width + 4, this.height);
+    paper.clip();
     if (this.chosen) {
       paper.fillStyle = this.colours.ink;
       paper.globalAlpha = 0.1;
@@ -308,36 +321,27 @@ const timeline = {
     paper.strokeRect(x - 1, row.y - 1, width + 1, row.height + 2);
     for (const r of happeningsAt(cursor.warp, cursor.step).releases)
       this.arrow(paper, r.from, r.to);
-    const tracks = document.getElementById('tracks');
-    if (row.y < tracks.scrollTop || row.y + row.height > tracks.scrollTop + tracks.clientHeight)
-      tracks.scrollTop = row.y - tracks.clientHeight / 2;
+    paper.restore();
   },
 
   // ---- Zoom -------------------------------------------------------------------------------------
+  // `around` stays where it is, or comes to the edge if it was not shown.
   zoom(factor, around) {
     const span = clamp((this.to - this.from) * factor, 20, here().end);
-    const share = (around - this.from) / (this.to - this.from);
-    this.from = clamp(around - share * span, 0, here().end - span);
-    this.to = this.from + span;
-    this.drawBase();
-    this.paint();
+    const share = clamp((around - this.from) / (this.to - this.from), 0, 1);
+    this.look(around - share * span, span);
   },
 
-  // As much time as before, from another one on.
-  look(from) {
-    const span = this.to - this.from;
+  // The times from one on; as many as before, or as are given.
+  look(from, span = this.to - this.from) {
     this.from = clamp(from, 0, Math.max(0, here().end - span));
     this.to = this.from + span;
     this.drawBase();
+    this.drawCursor();
   },
   show(time) { this.look(time - (this.to - this.from) / 2); },
 
-  all() {
-    this.from = 0;
-    this.to = here().end;
-    this.drawBase();
-    this.paint();
-  },
+  all() { this.look(0, here().end); },
 
   barAt(x, y) {
     return this.bars.find(b => y >= b.y && y < b.y + TRACK && x >= this.x(b.start) - 2 &&

@@ -16,18 +16,18 @@ fi
 # document PAGE [FRAGMENT [SIZE]]: what the page has become, to $scratch/document.
 document() { dump "$1" "${2:-}" "${3:-1366,768}" >"$scratch/document" 2>/dev/null; }
 
-# fits PAGE: on a phone, no part of it lies beyond the right edge of the window.
+# fits PAGE [SIZE]: no part of it lies beyond the right edge of a window of that size, or a phone.
 fits() {
-    local beyond
+    local beyond size=${2:-390,844}
     sed "s|<head>|&<base href=\"file://$(realpath "$1")\">|
         s|</body>|<script>{ const pre = document.createElement('pre'); pre.id = 'beyond';\
         const all = document.documentElement; pre.textContent = all.scrollWidth - all.clientWidth;\
         document.body.append(pre); }\
         </script>&|" "$1" >"$scratch/narrow.html"
-    dump "$scratch/narrow.html" "" 390,844 >"$scratch/document" 2>/dev/null
+    dump "$scratch/narrow.html" "" "$size" >"$scratch/document" 2>/dev/null
     beyond=$(left beyond | head -n 1)
     [ "$beyond" = 0 ]
-    result $? "$1: nothing is cut off on a phone, ${beyond:-unknown} pixels"
+    result $? "$1: nothing is cut off at $size, ${beyond:-unknown} pixels"
 }
 
 # left ID: what the page of $scratch/document left in the element of this name.

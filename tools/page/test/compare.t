@@ -19,6 +19,7 @@ document "$page"
 [ "$(grep -o 'class="pair-row same counted"' "$scratch/document" | wc -l)" -ge 2 ]
 result $? "lines of the same text whose wavefronts became fewer are shown, and marked"
 drive "$page"
+drive "$page" '' 390,844
 
 # Stage 07 beside a file of it: a helper stands elsewhere, a word is another.
 mkdir -p build/compare/test

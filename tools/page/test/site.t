@@ -62,6 +62,9 @@ for page in index notes/{08_mma,13_tma,14_warp_specialized} explore/07_swizzle t
     compare/06_07; do
     fits "build/site/$page.html"
 done
+for page in compare/14_15 timeline/14_warp_specialized explore/03_shared_tiles; do
+    fits "build/site/$page.html" 910,768 # as narrow as their heads are in one row
+done
 
 for page in index notes/16_persistent compare/15_16 timeline/16_persistent; do
     document "build/site/$page.html"

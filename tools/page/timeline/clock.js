@@ -286,25 +286,31 @@ function openingPart() {
   return [time[first], time[first + most]];
 }
 
+// #from=1000&to=9000 shows that part, as far as the block has it; #line=412 goes to that line.
+function followHash() {
+  const hash = new URLSearchParams(location.hash.slice(1)), { from: start, to: end } = timeline;
+  if (hash.has('theme')) setTheme(hash.get('theme'));
+  const from = clamp(numberIn(hash, 'from', start), 0, clock.cycles);
+  const to = clamp(numberIn(hash, 'to', from + end - start), 0, clock.cycles);
+  if ((from !== start || to !== end) && to - from >= 20) {
+    move({ row: 0, span: spanAt(timeline.rows[0].warp, (from + to) / 2) });
+    timeline.look(from, to - from);
+  }
+  if (numberIn(hash, 'line', 0)) moveToLine(numberIn(hash, 'line', 0));
+}
+
 function start() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  if (given.has('theme')) setTheme(given.get('theme'));
   timeline.build();
-  const [from, to] = openingPart();
-  timeline.from = numberIn(given, 'from', from);
-  timeline.to = numberIn(given, 'to', to);
+  [timeline.from, timeline.to] = openingPart();
   drawHead();
   drawLines();
   drawTables();
   timeline.resize();
   listen();
   move({ row: 0, span: spanAt(timeline.rows[0].warp, (timeline.from + timeline.to) / 2) });
-  const followLine = () => {
-    const hash = new URLSearchParams(location.hash.slice(1));
-    if (numberIn(hash, 'line', 0)) moveToLine(numberIn(hash, 'line', 0));
-  };
-  followLine();
-  addEventListener('hashchange', followLine);
+  followHash();
+  addEventListener('hashchange', followHash);
+  const given = new URLSearchParams(location.hash.slice(1));
   if (given.has('picture')) leave('picture', clockPicture());
   if (given.has('test')) testPage().then(tap => leave('tap', tap));
 }

@@ -98,6 +98,17 @@ async function testPage() {
   ok(timeline.to - timeline.from < span, 'plus zooms in');
   press('0');
   ok(timeline.from === 0 && timeline.to === clock.cycles, '0 shows the whole block');
+  const part = text => {
+    history.replaceState(null, '', text);
+    followHash();
+    return `${timeline.from} ${timeline.to}`;
+  };
+  const { hash } = location, whole = `0 ${clock.cycles}`;
+  ok(part('#from=20&to=90') === '20 90', 'the address names a part', part('#from=20&to=90'));
+  press('0');
+  for (const bad of ['from=&to=x', 'from=90&to=20', 'from=50&to=50', 'from=1e9', 'from=-9&to=1e9'])
+    ok(part(`#${bad}`) === whole, `of ${bad} the whole block stays`, part(`#${bad}`));
+  part(hash);
   const softmax = clock.marks.find(m => m.label === 'softmax' || m.label === 'PV+softmax');
   lineRows[softmax.line].click();
   ok(markHere().line === softmax.line && lineRows[softmax.line].classList.contains('selected'),
@@ -122,6 +133,6 @@ async function testPage() {
   ok(!byId('time-cursor').dispatchEvent(wheel({ ctrlKey: true })), 'with Ctrl it zooms');
   const svg = clockPicture();
   ok(/^<svg/.test(svg) && !/NaN|undefined/.test(svg), 'it is a picture, too');
-  ok(/opacity="0.6"/.test(svg) === clock.anyIssues, 'with the wgmmas in flight, if there are any');
+  ok(/opacity="0.55"/.test(svg) === clock.anyIssues, 'with the wgmmas in flight, if there are any');
   return [...lines, `1..${lines.length}`].join('\n');
 }

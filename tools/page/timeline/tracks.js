@@ -69,15 +69,15 @@ const timeline = {
   timeAt(x) { return this.from + (x - GUTTER) / this.width * (this.to - this.from); },
 
   resize() {
-    const box = byId('tracks').clientWidth;
+    const canvases = byId('tracks').querySelectorAll('canvas');
+    for (const canvas of canvases) canvas.style.height = `${this.height}px`;
+    const box = byId('tracks').clientWidth; // a scroll bar has taken its part
     this.pixels = window.devicePixelRatio || 1;
     this.width = Math.max(100, box - GUTTER - 10);
-    for (const id of ['time-base', 'time-cursor']) {
-      const canvas = byId(id);
+    for (const canvas of canvases) {
       canvas.width = box * this.pixels;
       canvas.height = this.height * this.pixels;
       canvas.style.width = `${box}px`;
-      canvas.style.height = `${this.height}px`;
     }
     this.drawBase();
     this.drawCursor();
@@ -131,7 +131,7 @@ const timeline = {
   drawBar(paper, bar) {
     if (bar.end < this.from || bar.start > this.to) return;
     const left = this.clampX(bar.start), width = Math.max(1, this.clampX(bar.end) - left);
-    paper.globalAlpha = 0.6;
+    paper.globalAlpha = 0.55; // so that the label can be read
     paper.fillStyle = this.colours[tintOf(bar.label)];
     paper.fillRect(left, bar.y + 1, width - (width > 3 ? 1 : 0), TRACK - 3);
     paper.globalAlpha = 1;

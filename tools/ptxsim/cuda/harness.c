@@ -116,6 +116,20 @@ void counters_annotate(FILE *out, bool html) {
     drop_snapshot(&snapshot);
 }
 
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static bool is_listed(const void *function, const AttentionKernel kernels[]) {
+    for (; kernels->name; kernels++)
+        if (kernels->function == function) return true;
+    return false;
+}
+
+const char *simulator_unlisted(const AttentionKernel kernels[]) {
+    for (Function *f = registry_functions(); f; f = f->next)
+        if (f->launched && !is_listed(f->host, kernels)) return registry_kernel(f)->name;
+    return NULL;
+}
+
 /* ---- Settings -------------------------------------------------------------------------------- */
 
 void simulator_vary(int run) {

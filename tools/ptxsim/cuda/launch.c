@@ -232,10 +232,25 @@ static void refuse_state(Launch *launch) {
              launch->kernel->name, name);
 }
 
+/* A generic access counts where it went, if that was the same memory each time: no request to
+ * global memory is without sectors. */
+static void note_classes(const Kernel *kernel) {
+    for (int i = 0; i < kernel->ops; i++) {
+        const InstructionClass class = (InstructionClass)kernel->op[i].class;
+        const InstructionCount *count = &kernel->count[i];
+        if (class < CLASS_GLOBAL_LOAD || class > CLASS_GLOBAL_ATOMIC || !count->requests) continue;
+        kernel->info[i].class = count->second_units == count->requests
+                                    ? class + CLASS_SHARED_LOAD - CLASS_GLOBAL_LOAD
+                                : count->units ? class
+                                               : CLASS_LOCAL;
+    }
+}
+
 static void note_totals(Launch *launch) {
     KernelCounts *totals = &launch->kernel->totals;
     uint64_t loaded, stored;
     memory_count_marks(&loaded, &stored);
+    note_classes(launch->kernel);
     totals->launches++;
     totals->blocks += launch->finished;
     totals->distinct_load_sectors += loaded;

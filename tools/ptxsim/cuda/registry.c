@@ -65,6 +65,7 @@ static Module *load(Program *program) {
 Module *registry_modules(void) { return registry.modules; }
 
 void registry_reset_counters(void) {
+    for (Function *f = registry.functions; f; f = f->next) f->launched = false;
     for (Module **link = &registry.modules; *link;) {
         Module *module = *link;
         if (module->retired) {
@@ -78,6 +79,8 @@ void registry_reset_counters(void) {
 }
 
 /* ---- Lookups --------------------------------------------------------------------------------- */
+
+Function *registry_functions(void) { return registry.functions; }
 
 Function *registry_function(const void *host) {
     Function *function = registry.functions;

@@ -18,8 +18,12 @@ typedef struct Function {
     struct Program *program;
     int dynamic_limit; /* bytes of dynamic shared memory: cudaFuncSetAttribute; or NOT_ASKED */
     bool failed;       /* it could not be decoded, and that was said */
+    bool launched;     /* since the counters were reset */
     struct Function *next;
 } Function;
+
+/* All functions, linked by Function.next. */
+Function *registry_functions(void);
 
 /* The function that a host address stands for, NULL: none. */
 Function *registry_function(const void *host);
@@ -36,7 +40,8 @@ bool registry_variable(const void *host, void **address, size_t *bytes);
 /* All modules that are loaded, or whose counters are kept; linked by Module.next. */
 Module *registry_modules(void);
 
-/* Sets all counters to zero and frees the modules whose program parts are gone. */
+/* Sets all counters to zero, forgets launches, and frees the modules whose program parts are gone.
+ */
 void registry_reset_counters(void);
 
 #endif

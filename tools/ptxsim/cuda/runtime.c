@@ -84,6 +84,7 @@ static const struct {
      "the kernel would take too long to simulate, see above"},
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
      "too many resources requested for launch"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
 };
 
@@ -244,11 +245,10 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
     return cudaFree(pointer);
 }
 
+/* With unified addressing a kernel may use pinned memory, under the same address. */
 cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
     WATCHED;
-    USES_DEVICE;
-    *pointer = malloc(bytes);
-    return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
+    return cudaMalloc(pointer, bytes);
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
@@ -266,9 +266,25 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
 
 cudaError_t cudaFreeHost(void *pointer) {
     WATCHED;
-    free(pointer);
+    return cudaFree(pointer);
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
+    (void)flags;
     USES_DEVICE;
-    return cudaSuccess;
+    const bool pinned = memory_find((uint64_t)(uintptr_t)host, 1) != NULL;
+    if (pinned) *device = host;
+    return result(pinned ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* Kernels have run when they are launched. But a program that launches one on the default stream,
+ * or copies or sets memory there, and waits for another learns that the default stream is busy, as
+ * it would from a GPU. */
+static bool default_busy;
+
+static void enqueue(cudaStream_t stream) {
+    if (!stream || stream == cudaStreamLegacy) default_busy = true;
+    watch_stream(stream);
 }
 
 static bool on_device(const void *pointer, size_t bytes) {
@@ -293,24 +309,32 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
     cudaError_t outcome;
-    (void)stream;
-    USES_DEVICE;
-    return only_rehearsed(&outcome) ? result(outcome) : copy(to, from, bytes, kind);
-}
-
-cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
-    cudaError_t outcome;
-    (void)stream;
     USES_DEVICE;
     if (only_rehearsed(&outcome)) return result(outcome);
+    if (kind == cudaMemcpyDeviceToHost) watch_call("cudaMemcpyAsync to the host"); /* it waits */
+    enqueue(stream);
+    return copy(to, from, bytes, kind);
+}
+
+static cudaError_t set(void *pointer, int value, size_t bytes) {
     if (!on_device(pointer, bytes)) return result(cudaErrorInvalidValue);
     memset(pointer, value, bytes);
     return cudaSuccess;
 }
 
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
+    cudaError_t outcome;
+    USES_DEVICE;
+    if (only_rehearsed(&outcome)) return result(outcome);
+    enqueue(stream);
+    return set(pointer, value, bytes);
+}
+
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
+    cudaError_t outcome;
     WATCHED;
-    return cudaMemsetAsync(pointer, value, bytes, NULL);
+    USES_DEVICE;
+    return only_rehearsed(&outcome) ? result(outcome) : set(pointer, value, bytes);
 }
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
@@ -361,10 +385,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     USES_DEVICE;
     return cudaSuccess;
 }
-
-/* Kernels have run when they are launched. But a program that launches one on the default stream
- * and waits for another learns here that the default stream is busy, as it would from a GPU. */
-static bool default_busy;
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     WATCHED;
@@ -581,7 +601,7 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
         return result(cudaErrorInvalidConfiguration);
     }
     if (only_rehearsed(&error)) return result(error);
-    if (!stream) default_busy = true;
+    enqueue(stream);
     if (launch_stopped()) return last_error; /* what follows it would only mislead */
     if (!shared_allowed(function, kernel, dynamic)) return result(cudaErrorInvalidValue);
     const LaunchShape shape = {
@@ -592,6 +612,7 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
         [LAUNCH_TOO_LONG] = cudaErrorLaunchTimeout,
         [LAUNCH_NO_MEMORY] = cudaErrorMemoryAllocation,
     };
+    function->launched = true;
     error = outcomes[launch_run(kernel, &shape, arguments)];
     if (error == cudaErrorLaunchFailure) lost = error;
     return result(error);

@@ -12,6 +12,9 @@
 
 void watch_call(const char *function);
 
+/* Something is enqueued on that stream. */
+void watch_stream(cudaStream_t stream);
+
 /* Whether attention_launch is running, or rehearsed. */
 bool watching_launch(void);
 

@@ -38,9 +38,16 @@ void cfg_straight(Kernel *kernel);
  */
 void find_addresses(Kernel *kernel);
 
+/* Takes plain loads of what a compare-and-swap compares with for relaxed ones. Before
+ * registers_assign. */
+void find_guesses(Kernel *kernel);
+
 /* SIM_FMA=fused: computes an addition of a product with one rounding. Before registers_assign: it
  * changes what operations read. */
 void fuse_products(const Graph *graph, Kernel *kernel);
+
+/* Finds what loads only pass on (op->copied). Before registers_assign. */
+void find_copies(Kernel *kernel);
 
 /* Gives values their places in the register file and turns operands into offsets. False: they are
  * more than MAX_REGISTER_FILE or MAX_LIVENESS allows. */

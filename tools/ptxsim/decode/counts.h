@@ -51,7 +51,8 @@ typedef struct InstructionCount {
     uint64_t requests; /* memory: executions that accessed it; cp.async: that read global memory */
     uint64_t units;    /* sectors (global) or wavefronts (shared): banks.h */
     uint64_t ideal_units;
-    uint64_t second_units; /* cp.async: wavefronts of its writes to shared memory */
+    uint64_t second_units; /* cp.async: wavefronts of its writes to shared memory; a generic access:
+                              those of its requests that were to shared memory */
     uint64_t second_ideal_units;
 } InstructionCount;
 

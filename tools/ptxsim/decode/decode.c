@@ -458,6 +458,8 @@ static void complain(const Kernel *k, const Op *op, const char *why, char *error
     op_place(k, op, at, sizeof at);
     if (text_is(op->source->part[0], "wmma"))
         why = "use ldmatrix and mma.sync, as stages 08 and 09";
+    if (memmem(op->source->text.at, (size_t)op->source->text.length, "%envreg", 7))
+        why = "grid.sync() needs a cooperative launch, and there is none here";
     snprintf(error, size, "unsupported instruction in kernel %s (%s): %.*s%s%s", k->name, at,
              op->source->text.length, op->source->text.at, why ? ": " : "", why ? why : "");
 }
@@ -485,10 +487,12 @@ bool decode_kernel(Kernel *k, char *error, size_t error_size) {
         complain(k, &k->op[k->ops], why, error, error_size);
         return false;
     }
+    find_copies(k);
     Graph graph = cfg_build(k);
     cfg_reconvergence(&graph, k);
     cfg_straight(k);
     find_addresses(k);
+    find_guesses(k);
     fuse_products(&graph, k);
     const bool assigned = registers_assign(&graph, k);
     cfg_free(&graph);

@@ -58,7 +58,8 @@ struct Op {
     uint8_t rounding;      /* Rounding */
     uint8_t mode;
     uint8_t combination;
-    uint8_t order; /* of a strong access: bits, see race.h; 0: it is weak */
+    uint8_t copied; /* of a load: its elements that nothing computes with, a bit each */
+    uint8_t order;  /* of a strong access: bits, see race.h; 0: it is weak */
     bool is_signed, flush, saturate, relu, bf16, negated, second_negated;
     bool updates;    /* the definitions are read, too */
     Type type, from; /* of the result and of the sources */
@@ -92,6 +93,8 @@ typedef struct Kernel {
     int ops;
     Value *value;
     int values;
+    int32_t *unwritten; /* [unwrittens], registers that may be read before they are written */
+    int unwrittens;
     uint32_t register_bytes;
     uint8_t *parameter; /* host memory, read by ld.param and through generic addresses */
     uint32_t parameter_bytes;

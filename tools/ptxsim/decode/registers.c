@@ -164,6 +164,14 @@ static uint64_t place_registers(Kernel *k, const Span *span, int spans, uint8_t 
     return offset + (uint64_t)places * size;
 }
 
+/* What is alive where the kernel begins. */
+static void note_unwritten(Kernel *k, const uint64_t *alive) {
+    k->unwritten = arena_alloc(&k->arena, (size_t)k->values * sizeof *k->unwritten);
+    for (int32_t v = 0; v < k->values; v++)
+        if (k->value[v].kind == VALUE_REGISTER && contains(alive, v))
+            k->unwritten[k->unwrittens++] = v;
+}
+
 static void use_offsets(Kernel *k) {
     for (int i = 0; i < k->ops; i++) {
         Op *op = &k->op[i];
@@ -188,7 +196,10 @@ bool registers_assign(const Graph *graph, Kernel *kernel) {
         offset = place_registers(kernel, live.span, spans, sizes[s], offset);
     const bool fits = offset <= MAX_REGISTER_FILE;
     kernel->register_bytes = (uint32_t)((offset + 255) / 256 * 256);
-    if (fits) use_offsets(kernel);
+    if (fits) {
+        note_unwritten(kernel, live.in);
+        use_offsets(kernel);
+    }
     arena_free(&live.arena);
     return fits;
 }

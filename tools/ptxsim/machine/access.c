@@ -114,6 +114,24 @@ void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t byt
               address + written);
 }
 
+/* Whether what the lane reads is written but for the padding of a struct: bytes of elements with
+ * which nothing computes, beside others that are written. nvcc loads padding with its neighbours or
+ * by itself in bytes, and a struct's alignment, 16 at most, is more than its padding. */
+static bool reads_padding(const Block *block, const Op *op, uint32_t address) {
+    enum { ALIGNMENT = 16 };
+    const uint32_t first = address & ~(ALIGNMENT - 1u);
+    const uint32_t rest = SHARED_BASE + block->shared_bytes - first;
+    const uint8_t *around = shared_marks(block) + first, *mark = shared_marks(block) + address;
+    bool beside = op->bytes == 1 && memchr(around, UINT8_MAX, rest < ALIGNMENT ? rest : ALIGNMENT);
+    for (unsigned i = 0; op->copied && i < op->bytes * op->elements; i++) {
+        beside |= mark[i] != 0;
+        if (mark[i]) continue;
+        if (!(op->copied >> i / op->bytes & 1)) return false;
+        shared_zero(block)[address + i] = 0xff; /* NaN */
+    }
+    return beside && op->copied;
+}
+
 /* The 8x8 matrices that ldmatrix and stmatrix move, 0 for other operations; a lane has the address
  * of a row. */
 static int matrices_of(const Op *op) {
@@ -161,7 +179,8 @@ static void shared_lanes(Warp *warp, const Op *op, const uint32_t address[LANES]
     const bool written =
         kind == ACCESS_STORE || written_lanes(shared_marks(block), distance, bytes);
     for (uint32_t left = written ? 0 : mask; left; left &= left - 1)
-        shared_require_written(warp, (int)first_lane(left), address[first_lane(left)], bytes);
+        if (!reads_padding(block, op, address[first_lane(left)]))
+            shared_require_written(warp, (int)first_lane(left), address[first_lane(left)], bytes);
     if (kind != ACCESS_LOAD) written_mark_lanes(shared_marks(block), distance, bytes);
     if (block->race) race_lanes(warp, op, address, mask, bytes, kind);
     count_request(counter(warp, op), units);
@@ -479,6 +498,7 @@ static void generic_lanes(Warp *warp, const Op *op, uint64_t address[LANES], uns
     }
     if (shared) {
         shared_lanes(warp, op, low, shared, bytes, kind, &part);
+        counter(warp, op)->second_units++;
         take_lanes(access, &part, global ? shared : ALL_LANES);
     }
     if (local) {
@@ -545,6 +565,12 @@ static void access_anew(Warp *warp, const Op *op, int r, uint32_t mask, unsigned
         lane_addresses(warp, op, r, address);
         generic_lanes(warp, op, address, bytes, kind, access);
     }
+}
+
+void fault_lost(Warp *warp, unsigned lane) {
+    fault(warp, (int)lane,
+          "data race within a store: another lane leaves a different value at the same place, and "
+          "which of them stays is undefined");
 }
 
 void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind kind,

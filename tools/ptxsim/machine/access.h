@@ -39,6 +39,10 @@ void shared_require_written(Warp *warp, int lane, uint32_t address, uint32_t byt
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                     unsigned bytes, const uint8_t *read, AccessKind kind);
 
+/* A lane's value does not stay, for another lane of the same store leaves a different one there:
+ * which of them does is undefined (CUDA C++ Programming Guide, "SIMT Architecture"). */
+_Noreturn void fault_lost(Warp *warp, unsigned lane);
+
 /* Faults if global memory address .. address + bytes is outside every allocation; marks it. */
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind);
 

@@ -71,6 +71,12 @@ static void fill_constant(const Warp *warp, const Value *v) {
         memcpy(warp->registers + v->offset + lane * bytes, &v->bits, bytes < 8 ? bytes : 8);
 }
 
+/* All bits are set, which is NaN in every type, as in memory that nobody has written. */
+static void fill_unwritten(const Warp *warp, const Value *v) {
+    const size_t bytes = v->bytes == PREDICATE_BYTES ? sizeof(uint32_t) : (size_t)LANES * v->bytes;
+    memset(warp->registers + v->offset, 0xff, bytes);
+}
+
 void fill_for_launch(const Warp *warp) {
     const Kernel *kernel = warp->block->kernel;
     for (int32_t i = kernel->function->regs; i < kernel->values; i++)
@@ -81,4 +87,6 @@ void fill_for_block(const Warp *warp) {
     const Kernel *kernel = warp->block->kernel;
     for (int32_t i = kernel->function->regs; i < kernel->values; i++)
         if (kernel->value[i].kind == VALUE_SPECIAL) fill_special(warp, &kernel->value[i]);
+    for (int i = 0; i < kernel->unwrittens; i++)
+        fill_unwritten(warp, &kernel->value[kernel->unwritten[i]]);
 }

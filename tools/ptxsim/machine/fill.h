@@ -4,7 +4,8 @@
 
 #include "machine/block.h"
 
-/* Fills in a warp's constants, and for each block its special registers. */
+/* Fills in a warp's constants, and for each block its special registers and those that it may read
+ * before it writes them. */
 void fill_for_launch(const Warp *warp);
 void fill_for_block(const Warp *warp);
 

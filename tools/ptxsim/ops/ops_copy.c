@@ -23,6 +23,16 @@ static void find_sizes(Warp *warp, const Op *op, uint8_t read[LANES]) {
     }
 }
 
+/* No two lanes may copy different things to one place. */
+static void require_own_places(Warp *warp, const Copy *copy) {
+    for (unsigned i = 1; i < LANES; i++)
+        for (unsigned l = 0; l < i; l++)
+            if (warp->mask >> i & warp->mask >> l & 1 && copy->to[i] == copy->to[l] &&
+                (copy->read[i] != copy->read[l] ||
+                 (copy->read[l] && copy->from[i] != copy->from[l])))
+                fault_lost(warp, l);
+}
+
 /* Checks and counts both sides. */
 static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
     uint32_t readers = 0;
@@ -33,6 +43,7 @@ static void check_copy(Warp *warp, const Op *op, const Copy *copy) {
     const Units units = shared_request(warp, op, copy->to, warp->mask, op->bytes, 0);
     count->second_units += units.actual;
     count->second_ideal_units += units.ideal;
+    if (warp->block->race) require_own_places(warp, copy);
     if (warp->block->race && race_copy(warp->block->race, (unsigned)warp->index, warp->mask,
                                        copy->to, op->bytes, (uint32_t)op->index, &report))
         fault_race(warp, &report);

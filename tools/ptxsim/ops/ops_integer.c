@@ -241,6 +241,13 @@ TERNARY(bfe_s32, u32, u32, u32, u32, extract(a[l], b[l], c[l], 32, true))
 TERNARY(bfe_u64, u64, u64, u32, u32, extract(a[l], b[l], c[l], 64, false))
 TERNARY(bfe_s64, u64, u64, u32, u32, extract(a[l], b[l], c[l], 64, true))
 
+/* bmsk: `length` ones from bit `start` up; CUB's radix sort and histogram have it. */
+static inline uint32_t ones(uint32_t start, uint32_t length) {
+    return start > 31 ? 0 : (length > 31 ? UINT32_MAX : (1u << length) - 1) << start;
+}
+BINARY(bmsk_clamp, u32, u32, u32, ones(a[l], b[l]))
+BINARY(bmsk_wrap, u32, u32, u32, ones(a[l] & 31, b[l] & 31))
+
 /* bfi d, a, b, c, e: the low bits of a at position c of b, e of them. */
 static inline uint64_t insert_field(uint64_t x, uint64_t into, uint32_t start, uint32_t length,
                                     unsigned width) {
@@ -427,6 +434,8 @@ static const Row rows[] = {
     {"bfe", "s32", "4=444", bfe_s32, CLASS_INTEGER},
     {"bfe", "u64", "8=844", bfe_u64, CLASS_INTEGER},
     {"bfe", "s64", "8=844", bfe_s64, CLASS_INTEGER},
+    {"bmsk.clamp", "b32", "4=44", bmsk_clamp, CLASS_INTEGER},
+    {"bmsk.wrap", "b32", "4=44", bmsk_wrap, CLASS_INTEGER},
     {"bfi", "b32", "4=4444", bfi_32, CLASS_INTEGER},
     {"bfi", "b64", "8=8844", bfi_64, CLASS_INTEGER},
     {"prmt", "b32", "4=444", prmt_32, CLASS_MOVE},

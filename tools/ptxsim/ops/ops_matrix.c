@@ -32,6 +32,12 @@ static void run_stmatrix(Warp *warp, const Op *op) {
     access_lanes(warp, op, 0, ROW_BYTES, ACCESS_STORE, &access);
     for (unsigned m = 0; m < op->elements; m++)
         stmatrix(access.at + ROWS_A_MATRIX * m, op->mode, (const uint32_t *)REG(u32, m + 1));
+    for (unsigned m = 0; warp->block->settings->race && m < op->elements; m++) {
+        uint32_t value[LANES];
+        ldmatrix((const uint8_t *const *)access.at + ROWS_A_MATRIX * m, op->mode, value);
+        for (unsigned l = 0; l < LANES; l++)
+            if (value[l] != REG(u32, m + 1)[l]) fault_lost(warp, l);
+    }
 }
 
 static bool decode_ldstmatrix(Decoder *d) {

@@ -63,8 +63,21 @@
         }                                                                                         \
     }
 
-/* Stores: operands are the address, then the registers. Where lanes write the same place, the
- * highest wins. */
+/* Of lanes that store at the same place the highest wins, with an odd SIM_ORDER the lowest. */
+static void settle(Warp *warp, const Op *op, const Access *access) {
+    const Settings *settings = warp->block->settings;
+    for (int e = 0; e < op->elements; e++) {
+        const u8 *from = REG(u8, e + 1);
+        const unsigned at = (unsigned)e * op->bytes;
+        for (unsigned l = LANES; settings->order % 2 && l-- > 0;)
+            if (warp->mask >> l & 1) memcpy(access->at[l] + at, from + l * op->width, op->bytes);
+        if (settings->race && !op->order)
+            EACH_ACTIVE(if (memcmp(access->at[l] + at, from + l * op->width, op->bytes) != 0)
+                            fault_lost(warp, l));
+    }
+}
+
+/* Stores: operands are the address, then the registers. */
 #define STORE(name, memory, reg)                                                                  \
     static void name(Warp *warp, const Op *op) {                                                  \
         Access access;                                                                            \
@@ -77,6 +90,8 @@
                     memcpy(access.at[l] + e * sizeof value, &value, sizeof value);                \
             }                                                                                     \
         }                                                                                         \
+        const Settings *settings = warp->block->settings;                                         \
+        if (settings->race || settings->order % 2) settle(warp, op, &access);                     \
     }
 
 typedef unsigned __int128 u128 __attribute__((may_alias, aligned(8)));

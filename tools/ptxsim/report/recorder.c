@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "machine/scheduler.h"
 #include "report/cut.h"
@@ -103,7 +104,10 @@ static void write_all(const char *path) {
             fputs(recorded.at[i].text, out);
     }
     fputs("\n]}\n", out);
-    if (fclose(out) != 0) fprintf(stderr, "ptxsim: SIM_RECORD=%s: the disk is full\n", path);
+    const bool whole = !ferror(out);
+    if (fclose(out) == 0 && whole) return;
+    fprintf(stderr, "ptxsim: SIM_RECORD=%s: the disk is full\n", path);
+    if (truncate(path, 0) != 0) return; /* so that nobody takes a part for the whole */
 }
 
 void recorder_end(Record *record) {

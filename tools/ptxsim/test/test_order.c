@@ -22,12 +22,17 @@ typedef struct Memory {
     uint32_t sum, next, arrival[ALL];
 } Memory;
 
-static bool run(const char *text, int order, Memory *memory) {
+static bool run_grid(const char *text, uint32_t blocks, uint32_t threads, int order,
+                     Memory *memory) {
     char number[16];
     snprintf(number, sizeof number, "%d", order);
     setenv("SIM_ORDER", number, 1);
     memset(memory, 0, sizeof *memory);
-    return run_ptx_grid(text, BLOCKS, THREADS, memory, sizeof *memory).status == LAUNCH_OK;
+    return run_ptx_grid(text, blocks, threads, memory, sizeof *memory).status == LAUNCH_OK;
+}
+
+static bool run(const char *text, int order, Memory *memory) {
+    return run_grid(text, BLOCKS, THREADS, order, memory);
 }
 
 static bool each_arrived_once(const Memory *memory) {
@@ -90,6 +95,16 @@ static void test_timeouts(void) {
     }
 }
 
+/* Of lanes that store at one place. */
+static void test_stores(void) {
+    static const char text[] = HEAD "st.global.v2.u32 [p], {t, i};\nret;\n}\n";
+    Memory memory;
+    for (int order = 0; order < 4; order++)
+        ok(run_grid(text, 1, 32, order, &memory) && memory.sum == (order % 2 ? 0 : 31) &&
+               memory.next == memory.sum,
+           "the highest lane's value stays, or the lowest: SIM_ORDER=%d", order);
+}
+
 int main(void) {
     test_blocks(7, 0, "0123456");
     test_blocks(7, 1, "6543210");
@@ -119,6 +134,7 @@ int main(void) {
         ok(run(integers, order, &other) && other.sum == usual.sum &&
                other.sum == ALL * (ALL - 1) / 2,
            "a sum of integers does not: SIM_ORDER=%d", order);
+    test_stores();
     test_timeouts();
     return done_testing();
 }

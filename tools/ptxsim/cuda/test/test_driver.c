@@ -80,7 +80,7 @@ static void test_refused(void) {
 /* Rows of 128 bytes that are 64 bytes apart: the driver does not mind. */
 static void test_overlapping(void) {
     says(CUDA_SUCCESS, "", 64, 0, 0);
-    simulator_watch();
+    simulator_watch(NULL);
     says(CUDA_ERROR_INVALID_VALUE, SAID OVERLAP "\n", 64, 0, 0);
     says(CUDA_SUCCESS, "", 128, 0, 0);
     says(CUDA_ERROR_INVALID_VALUE, SAID "every global stride must be a multiple of 16 bytes\n", 40,

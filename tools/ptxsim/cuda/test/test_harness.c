@@ -1,12 +1,14 @@
 /* What the harness reads of the counters (common/device/counters.h), where there are several
  * modules, kernels that were not launched, or little memory. Catches: counters of nothing, or of a
  * kernel that waits; a line that is counted in another module's file; counts that stay after a
- * reset; memory that is used without being there, or kept. */
+ * reset; memory that is used without being there, or kept; a kernel that the stage does not list.
+ */
 #include <fcntl.h>
 #include <sys/wait.h>
 
 #include "cuda/registry.h"
 #include "device/counters.h"
+#include "device/simulator.h"
 #include "test/allocator.h"
 #include "test/stub.h"
 
@@ -94,6 +96,20 @@ static void test_counts(void) {
     says(write_text, "another.cu", false);
 }
 
+static void test_unlisted(void) {
+    const AttentionKernel kernels[] = {{"1", &one, 32, 0}, {"2", &two, 32, 0}, {NULL, NULL, 0, 0}};
+    counters_reset();
+    ok(!simulator_unlisted(kernels), "nothing was launched, so nothing is missing");
+    start(&one, 1);
+    start(&two, 1);
+    ok(!simulator_unlisted(kernels), "two kernels are in the list");
+    is_text(simulator_unlisted(kernels + 1), "k", "one is not");
+    start(&idle_two, 1);
+    is_text(simulator_unlisted(kernels), "idle", "another one is not");
+    counters_reset();
+    ok(!simulator_unlisted(kernels), "which is forgotten with the counters");
+}
+
 #if ALLOCATOR_COUNTS
 
 /* All that a program does with the simulator. */
@@ -171,6 +187,7 @@ int main(void) {
     register_all();
     is_nothing("with kernels that nobody launched");
     test_counts();
+    test_unlisted();
     test_no_snapshot();
     return done_testing();
 }

@@ -156,7 +156,7 @@ static void shares(bool watched, const char *code, const char *expected) {
                       ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p; .reg .b32 v;\n"
                       "ld.param.u64 p, [data];\n%s\nret;\n}\n",
              code);
-    if (watched) simulator_watch();
+    if (watched) simulator_watch(NULL);
     const PtxRun result = run(text, 2, 32, said, sizeof said);
     if (watched) simulator_unwatch();
     is_int(result.status, *expected ? LAUNCH_FAULT : LAUNCH_OK, code);
@@ -175,7 +175,37 @@ static void test_state(void) {
     shares(false, "atom.global.add.u32 v, [_ZL5taken], 1;", "");
 }
 
+/* A generic access counts as one of the memory where it went. */
+static void test_classes(void) {
+    static const char text[] =
+        PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b64 p, q, r; .reg .b32 t, v; "
+                 ".reg .pred g; .shared .align 4 .b8 room[128]; .local .align 4 .b8 own[4];\n"
+                 "ld.param.u64 p, [data]; mov.u64 q, room; cvta.shared.u64 q, q; mov.u64 r, own; "
+                 "cvta.local.u64 r, r; mov.u32 t, %tid.x; setp.ne.u32 g, t, 0;\n"
+                 "st.u32 [q], 0; atom.add.u32 v, [q], 1; ld.u32 v, [q]; st.u32 [p], v; "
+                 "ld.u32 v, [p]; st.u32 [r], v; @g mov.u64 q, p; ld.u32 v, [q]; ret;\n}\n";
+    static const InstructionClass expected[] = {
+        CLASS_SHARED_STORE, CLASS_SHARED_ATOMIC, CLASS_SHARED_LOAD, CLASS_GLOBAL_STORE,
+        CLASS_GLOBAL_LOAD,  CLASS_LOCAL,         CLASS_GLOBAL_LOAD};
+    const LaunchShape shape = {{1, 1, 1}, {32, 1, 1}, 0, false};
+    char error[512] = "";
+    Module *module = module_load(text, strlen(text), error, sizeof error);
+    Kernel *kernel = module_kernel(module, "k", error, sizeof error);
+    void *memory = memory_allocate(128), *arguments[] = {&memory};
+    is_int(launch_run(kernel, &shape, arguments), LAUNCH_OK, "generic accesses");
+    int seen = 0;
+    for (int i = 0; i < kernel->ops; i++) {
+        if (!kernel->count[i].requests) continue;
+        ok(kernel->info[i].class == expected[seen], "the class of %s", kernel->info[i].text);
+        seen++;
+    }
+    is_int(seen, sizeof expected / sizeof *expected, "all of them");
+    memory_release(memory);
+    module_free(module);
+}
+
 int main(void) {
+    test_classes();
     test_estimate();
     test_too_long();
     test_threads();

@@ -66,8 +66,9 @@ static void test_names(void) {
         {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "the kernel went wrong, see above"},
         {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout",
          "the kernel would take too long to simulate, see above"},
+        {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
         {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-        {cudaErrorNotReady, "unrecognized error code", "unrecognized error code"},
+        {cudaErrorNoDevice, "unrecognized error code", "unrecognized error code"},
     };
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         is_text(cudaGetErrorName(errors[i].error), errors[i].name, "the name of an error");
@@ -192,6 +193,14 @@ static void test_memory(void) {
     is_int((long long)less, (long long)before, "and all is there again");
     ok(cudaMallocHost((void **)&a, 16) == cudaSuccess && a && cudaFreeHost(a) == cudaSuccess,
        "memory of the host");
+    void *there = NULL;
+    cudaMallocHost((void **)&a, 16);
+    is_error(cudaMemset(a, 7, 16), cudaSuccess, "which the device writes, too");
+    ok(a[15] == 7 && cudaHostGetDevicePointer(&there, a, 0) == cudaSuccess && there == a,
+       "under the same address");
+    is_error(cudaFreeHost(a), cudaSuccess, "given back");
+    is_error(cudaFreeHost(a), cudaErrorInvalidValue, "not twice");
+    is_error(cudaHostGetDevicePointer(&there, host, 0), cudaErrorInvalidValue, "if it is pinned");
     ok(cudaHostAlloc((void **)&a, 16, 0) == cudaSuccess && a && cudaFreeHost(a) == cudaSuccess,
        "with flags");
     ok(cudaMallocManaged((void **)&a, 16, cudaMemAttachGlobal) == cudaSuccess && a,
@@ -219,6 +228,7 @@ static void test_streams(void) {
            cudaStreamWaitEvent(two, untimed, 0) == cudaSuccess &&
            cudaEventQuery(untimed) == cudaSuccess && cudaEventDestroy(untimed) == cudaSuccess,
        "one without a time, for which a stream waits");
+    cudaDeviceSynchronize();
     ok(cudaStreamQuery(one) == cudaSuccess && cudaStreamQuery(NULL) == cudaSuccess, "all idle");
     ok(cudaEventDestroy(start) == cudaSuccess && cudaEventDestroy(stop) == cudaSuccess &&
            cudaStreamDestroy(one) == cudaSuccess && cudaStreamDestroy(two) == cudaSuccess,
@@ -321,6 +331,14 @@ static void test_launches(void) {
     is_int(cudaStreamQuery(NULL), cudaSuccess, "all of them may be waited for");
     start(WRITE, one, one, 0, stream);
     is_int(cudaStreamQuery(NULL), cudaSuccess, "a launch on another leaves it idle");
+    start(WRITE, one, one, 0, cudaStreamLegacy);
+    is_int(cudaStreamQuery(NULL), cudaErrorNotReady, "it has another name");
+    cudaMemsetAsync(out, 0, 4, NULL);
+    is_int(cudaStreamQuery(NULL), cudaErrorNotReady, "memory that is set there makes it busy");
+    cudaMemcpyAsync(out, &unknown, 1, cudaMemcpyHostToDevice, NULL);
+    is_int(cudaStreamQuery(NULL), cudaErrorNotReady, "and what is copied there");
+    cudaMemset(out, 0, 4);
+    is_int(cudaStreamQuery(NULL), cudaSuccess, "but not what is over already");
     cudaStreamDestroy(stream);
     is_error(cudaLaunchKernel(&unknown, one, one, arguments, 0, NULL),
              cudaErrorInvalidDeviceFunction, "what is no kernel");
@@ -390,8 +408,8 @@ static void test_lost(void) {
     uint32_t word = 7;
     cudaStreamCreate(&stream);
     cudaEventCreate(&event);
-    cudaMallocHost(&pinned, 8);
     cudaMemGetInfo(&before, &total);
+    cudaMallocHost(&pinned, 8);
     cudaMalloc(&memory, 64);
     const Capture capture = begin_capture(STDERR_FILENO);
     const cudaError_t first = start(BAD, one, one, 0, NULL);
@@ -420,6 +438,7 @@ static void test_lost(void) {
     is_error(cudaMalloc(&nothing, 64), error, "an allocation");
     is_error(cudaMallocAsync(&nothing, 64, stream), error, "later");
     is_error(cudaMallocHost(&nothing, 8), error, "of the host");
+    is_error(cudaHostGetDevicePointer(&nothing, pinned, 0), error, "its address");
     is_error(cudaHostAlloc(&nothing, 8, 0), error, "with flags");
     is_error(cudaMallocManaged(&nothing, 8, 1), error, "of both");
     is_error(cudaStreamCreate(&other), error, "a new stream");

@@ -1,5 +1,6 @@
 /* What a launch is watched for (common/device/simulator.h). Catches: a function that waits or
- * allocates and is not noted, one that a launch may call and is, a note that stays. */
+ * allocates, or another stream, which is not noted; one that a launch may use and is; a note that
+ * stays. */
 #include "cuda/watch.h"
 #include "device/simulator.h"
 #include "test/tap.h"
@@ -25,6 +26,9 @@ static void allocates_pinned(void) { cudaHostAlloc(&pinned, 16, 0); }
 static void allocates_managed(void) { cudaMallocManaged(&memory, 16, 1); }
 static void copies(void) { cudaMemcpy(&number, &number, sizeof number, cudaMemcpyHostToHost); }
 static void sets(void) { cudaMemset(memory, 0, 16); }
+static void copies_to_host(void) {
+    cudaMemcpyAsync(&number, memory, sizeof number, cudaMemcpyDeviceToHost, stream);
+}
 static void copies_to_symbol(void) {
     cudaMemcpyToSymbol(&number, &number, sizeof number, 0, cudaMemcpyHostToDevice);
 }
@@ -52,6 +56,7 @@ static const Case forbidden[] = {
     {"cudaMalloc", allocates},
     {"cudaMemset", sets},
     {"cudaMemcpy", copies},
+    {"cudaMemcpyAsync to the host", copies_to_host},
     {"cudaMemcpyToSymbol", copies_to_symbol},
     {"cudaMemcpyFromSymbol", copies_from_symbol},
     {"cudaFree", frees},
@@ -76,7 +81,7 @@ static const Case forbidden[] = {
 
 /* What is noted of a call, or "nothing". */
 static const char *noted(void (*call)(void)) {
-    simulator_watch();
+    simulator_watch(stream);
     call();
     const char *name = simulator_unwatch();
     return name ? name : "nothing";
@@ -91,6 +96,15 @@ static void enqueues(void) {
     cudaMemcpyAsync(memory, bytes, 16, cudaMemcpyHostToDevice, stream);
     cudaEventRecord(event, stream);
     cudaGetLastError();
+}
+
+/* Whether something on this stream is on another than the launch was given. */
+static bool strays(cudaStream_t on) {
+    simulator_watch(stream);
+    enqueues();
+    cudaMemsetAsync(memory, 0, 16, on);
+    simulator_unwatch();
+    return simulator_strayed();
 }
 
 static void allocates_and_waits(void) {
@@ -119,7 +133,7 @@ static bool refused_is(int which) {
 
 static void test_launching(void) {
     ok(!watching_launch(), "nobody launches");
-    simulator_watch();
+    simulator_watch(stream);
     ok(watching_launch(), "who is watched does");
     simulator_unwatch();
     ok(!watching_launch(), "until it is over");
@@ -138,7 +152,11 @@ int main(void) {
     allocates();
     ok(strcmp(noted(enqueues), "nothing") == 0, "what only enqueues or asks for numbers");
     ok(strcmp(noted(allocates_and_waits), "cudaMalloc") == 0, "of two the first");
-    simulator_watch();
+    ok(!strays(stream) && strays(NULL) && strays(cudaStreamPerThread) && !strays(stream),
+       "something on another stream is noted, until the next launch");
+    cudaMemcpyAsync(memory, &number, sizeof number, cudaMemcpyHostToDevice, NULL);
+    ok(!simulator_strayed(), "and not what is enqueued between two launches");
+    simulator_watch(stream);
     simulator_unwatch();
     waits();
     ok(!simulator_unwatch(), "nothing between two launches");

@@ -269,5 +269,8 @@ int main(void) {
                 sizeof error) &&
            strstr(error, ": use ldmatrix and mma.sync, as stages 08 and 09"),
        "what there is instead of wmma: %s", error);
+    ok(!decodes("mov.u32 a, %envreg2", error, sizeof error) &&
+           strstr(error, ": grid.sync() needs a cooperative launch"),
+       "what the register is for: %s", error);
     return done_testing();
 }

@@ -117,9 +117,9 @@ static LaunchStatus read_after(const Form *form, uint32_t threads, int lane, int
     char text[4000];
     int n = snprintf(text, sizeof text,
                      PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.shared .align 16 .b8 "
-                              "room[%d];\n.reg .b64 q, w, x; .reg .b32 t, a, b, c, d; "
-                              ".reg .b16 h; .reg .pred all;\nmov.u32 t, %%tid.x; mov.u64 w, room; "
-                              "mul.wide.u32 q, t, %u; add.u64 q, q, w; setp.ne.u32 all, t, %d;\n",
+                              "room[%d];\n.reg .b64 q, r, w, x; .reg .b32 t, a, b, c, d; "
+                              ".reg .b16 h; .reg .pred all;\nmov.u32 t, %%tid.x; mov.u64 r, room; "
+                              "mul.wide.u32 q, t, %u; add.u64 q, q, r; setp.ne.u32 all, t, %d;\n",
                      ROOM, form->bytes, lane);
     for (int i = 0; i < (int)form->bytes; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%sst.shared.u8 [q+%d], t;\n",

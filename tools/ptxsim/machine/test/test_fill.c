@@ -1,6 +1,7 @@
-/* What constants and special registers hold in every thread of every block. Catches: a register of
- * the block before, a dimension that stands for another one, a constant of another width, a size
- * that leaves a part of the memory out. */
+/* What constants, special registers and those that nobody has written hold in every thread of every
+ * block. Catches: a register of the block before, a zero that a GPU would not have, a dimension
+ * that stands for another one, a constant of another width, a size that leaves a part of the memory
+ * out. */
 #include "test/run_ptx.h"
 #include "test/tap.h"
 
@@ -56,6 +57,9 @@ static uint32_t half(uint32_t block, uint32_t thread) { return 0xcdef + 0 * bloc
 static uint32_t twice(uint32_t block, uint32_t thread) { return 2 * (thread / X) + 0 * block; }
 static uint32_t no(uint32_t block, uint32_t thread) { return 0 * block * thread; }
 static uint32_t yes(uint32_t block, uint32_t thread) { return 1 + 0 * block * thread; }
+static uint32_t ones(uint32_t block, uint32_t thread) { return ~(0 * block * thread); }
+static uint32_t half_ones(uint32_t block, uint32_t thread) { return 0xffff + 0 * block * thread; }
+static uint32_t some(uint32_t block, uint32_t thread) { return thread % X ? ~(0 * block) : 7; }
 
 /* As many values as the list has room for: nobody looks behind the last one. */
 static void test_full_list(void) {
@@ -99,6 +103,12 @@ int main(void) {
     holds("mov.u64 w, %tid.y; mov.u32 a, %tid.y; cvt.u32.u64 b, w; add.u32 d, a, b", twice);
     holds("mov.u32 a, %tid.y; mov.u64 w, %tid.y; cvt.u32.u64 b, w; add.u32 d, a, b", twice);
     holds("mov.u64 w, %gridid; cvt.u32.u64 d, w; add.u32 d, d, 1", yes);
+    holds("mov.u32 d, c; mov.u32 c, 5", ones);
+    holds("add.f32 d, c, 0f3F800000; setp.nan.f32 g, d, d; selp.b32 d, 1, 0, g; mov.u32 c, 5", yes);
+    holds("shr.u64 w, x, 32; cvt.u32.u64 d, w; mov.u64 x, 5", ones);
+    holds("cvt.u32.u16 d, h; mov.u16 h, 5", half_ones);
+    holds("selp.b32 d, 1, 0, g; setp.eq.u32 g, 1, 2", yes);
+    holds("mov.u32 a, %tid.x; setp.eq.u32 g, a, 0; @g mov.u32 d, 7", some);
     test_full_list();
     return done_testing();
 }

@@ -84,9 +84,9 @@ int main(void) {
     test_budget();
     test_orders();
     mallopt(M_PERTURB, 0x5a); /* what malloc gives is full of 0xa5, and what is freed of 0x5a */
-    holds(0, "a register of 64 bits", "");
-    holds(0, "a register of 32 bits", "cvt.u64.u32 w, a;");
-    holds(0, "a predicate", "mov.u64 w, 0; @g mov.u64 w, 1;");
+    holds(UINT64_MAX, "a register of 64 bits", "");
+    holds(UINT32_MAX, "a register of 32 bits", "cvt.u64.u32 w, a;");
+    holds(1, "a predicate", "mov.u64 w, 0; @g mov.u64 w, 1;");
     holds(UINT64_MAX, "local memory", "ld.local.u64 w, [own+56]; st.local.u64 [own+56], q;");
     ok(capture_run(STDERR_FILENO, HEAD "ld.shared.u64 w, [room]; ret;\n}\n", 32, data, sizeof data,
                    said, sizeof said) == LAUNCH_FAULT &&

@@ -82,7 +82,7 @@ static void test_shared(void) {
     says("st.shared.u64 [room-8], p", 0,
          "access outside shared memory: 8 bytes at 0x3f8, the block has 64 bytes, 0x400 to 0x43f");
     says("st.shared.u32 [room+2], a", 0, "misaligned shared access: 4 bytes at 0x402");
-    says("st.shared.u16 [room+4], a; ld.shared.u32 a, [room+4]", 0,
+    says("st.shared.u16 [room+4], a; ld.shared.u32 a, [room+4]; not.b32 a, a", 0,
          "shared memory is read before it was written, at 0x406");
     says("ld.shared.u32 a, [q]", 1ull << 40, "0x10000000000 is no address of shared memory");
     says("ld.u32 a, [q]", (1ull << 48) + 1024,

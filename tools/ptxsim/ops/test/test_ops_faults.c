@@ -53,6 +53,43 @@ static void check_after(const char *head, const Misuse *m) {
 
 static void check(const Misuse *m) { check_after(HEAD, m); }
 
+/* ---- Padding --------------------------------------------------------------------------------- */
+
+#define FIRST "warp 0, lane 0: thread (0, 0, 0)\n"
+#define UNWRITTEN(at) "shared memory is read before it was written, at 0x" #at "\n"
+#define THREE_OF_FOUR                                              \
+    "st.shared.v2.u32 [room], {a, a}; st.shared.u32 [room+8], a; " \
+    "ld.shared.v4.u32 {v0, v1, v2, v3}, [room]; "
+#define BYTES ".reg .b16 h<4>; ld.shared.v4.u8 {h0, h1, h2, h3}, [room+4]; "
+
+static const Misuse padding[] = {
+    {1, THREE_OF_FOUR, FIRST, UNWRITTEN(40c)}, /* for nothing */
+    {1, THREE_OF_FOUR "add.u32 a, v2, 1", NULL, NULL},
+    {1, THREE_OF_FOUR "st.global.v4.u32 [p], {v0, v1, v2, v3}", NULL, NULL},
+    {1, THREE_OF_FOUR "selp.b32 v3, v3, a, g; mov.b32 v2, v3; st.shared.u32 [room+64], v2", NULL,
+     NULL},
+    {1, THREE_OF_FOUR "add.u32 a, v3, 1", FIRST, UNWRITTEN(40c)},
+    {1, THREE_OF_FOUR "mov.b32 v2, v3; add.u32 a, v2, 1", FIRST, UNWRITTEN(40c)},
+    {1, THREE_OF_FOUR "st.shared.u32 [v3], a", FIRST, UNWRITTEN(40c)},
+    {1, "st.shared.u8 [room+12], a; ld.shared.u32 v0, [room+12]; st.global.u32 [p], v0", NULL,
+     NULL},
+    {1, "st.shared.u8 [room+12], a; ld.shared.u32 v0, [room+12]", FIRST, UNWRITTEN(40d)},
+    {1, "st.shared.u8 [room+8], a; ld.shared.u32 v0, [room+12]; st.global.u32 [p], v0", FIRST,
+     UNWRITTEN(40c)},
+    {1, "ld.shared.v4.u32 {v0, v1, v2, v3}, [room]", FIRST, UNWRITTEN(400)},
+    {1, "ld.shared.u32 v0, [room]", FIRST, UNWRITTEN(400)},
+    {1, "st.shared.u32 [room+12], a; " BYTES "st.shared.v4.u8 [room+8], {h0, h1, h2, h3}", NULL,
+     NULL},
+    {1, "st.shared.u32 [room+16], a; " BYTES "st.shared.v4.u8 [room+8], {h0, h1, h2, h3}", FIRST,
+     UNWRITTEN(404)},
+    {1, "st.shared.u32 [room+12], a; ld.shared.u8 v0, [room]; st.shared.u8 [room+8], v0", NULL,
+     NULL},
+    {1, "st.shared.u32 [room+12], a; ld.shared.u8 v0, [room]", FIRST, UNWRITTEN(400)},
+    {1,
+     "st.shared.u32 [room+12], a; " BYTES "st.shared.v2.u8 [room+8], {h0, h1}; cvt.u32.u16 a, h2",
+     FIRST, UNWRITTEN(404)},
+};
+
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
 #define DIFFERENT_BARRIERS "the lanes of a warp come to barriers of different numbers or threads\n"
@@ -394,6 +431,7 @@ static const Misuse first_places[] = {
 int main(void) {
     for (int race = 0; race < 2; race++) {
         setenv("SIM_RACE", race ? "1" : "0", 1);
+        CHECK(padding);
         CHECK(barriers);
         CHECK(mbarriers);
         CHECK(bulk_copies);

@@ -158,6 +158,15 @@ static s128 field(const Numbers *n) {
     return result;
 }
 
+/* PTX ISA, bmsk: b ones from bit a up. */
+static s128 ones(s128 start, s128 length) {
+    s128 result = 0;
+    for (int i = 0; i < 32; i++) result |= (s128)(i >= start && i < start + length) << i;
+    return result;
+}
+VALUE(mask_clamp, ones(a, b))
+VALUE(mask_wrap, ones(a % 32, b % 32))
+
 /* PTX ISA, bfi: bits of a at position c of b, e of them. */
 static s128 inserted(const Numbers *n) {
     const int start = (int)(n->c & 255), length = (int)(n->e & 255);
@@ -278,6 +287,8 @@ static const IntegerRow rows[] = {
     {"bfind.shiftamt.% d, a", "s32 u32 s64 u64", "4=t", top_shift},
     {"bfe.% d, a, b, c", "s32 u32", "t=t44", field},
     {"bfi.% d, a, b, c, e", "b32", "t=tt44", inserted},
+    {"bmsk.clamp.b32 d, a, b", "b32", "t=tt", mask_clamp},
+    {"bmsk.wrap.b32 d, a, b", "b32", "t=tt", mask_wrap},
     {BYTES("b", "c") "bfe.% d, a, b, c", "s64 u64", "t=t44", field},
     {BYTES("c", "e") "bfi.% d, a, b, c, e", "b64", "t=tt44", inserted},
     {"prmt.b32 d, a, b, c", "b32", "t=ttt", permuted},

@@ -79,6 +79,17 @@ static const Program barriers[] = {
     {"@upper bra END; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {d0, d1, d2, d3}, [s]; "
      "st.shared.u32 [s], z; END:",
      false},
+    /* lanes of one store: the same value, different ones */
+    {"@!upper st.shared.u32 [room], z; ", true},
+    {"@!upper st.shared.u32 [room], t; ", false},
+    {"@!upper st.shared.v2.u32 [room], {z, t}; ", false},
+    {"@!upper st.volatile.shared.u32 [room], t; ", true},
+    {"@!upper st.global.u32 [p], z; ", true},
+    {"@!upper st.global.u32 [p], t; ", false},
+    {"@upper bra END; mov.u32 s, room; stmatrix.sync.aligned.m8n8.x2.shared.b16 [s], {z, z}; END:",
+     true},
+    {"@upper bra END; mov.u32 s, room; stmatrix.sync.aligned.m8n8.x2.shared.b16 [s], {z, t}; END:",
+     false},
     /* what a lane publishes does not order the others of its warp */
     {WRITE "membar.cta; @third ld.shared.u32 d0, [room]; ", false},
     {WRITE "fence.proxy.async; @third ld.shared.u32 d0, [room]; ", false},
@@ -211,6 +222,14 @@ static const Program strong[] = {
     {"@first ld.shared.u32 d0, [room]; @second red.shared.add.u32 [room], 1; ", false},
     {"@first ld.relaxed.cta.shared.u32 d0, [room]; @second st.shared.u32 [room], z; ", false},
     {"@first ld.relaxed.cta.shared.u32 d0, [room]; " READ, true},
+    /* a plain load of what a compare-and-swap compares with, but no other one */
+    {"ld.shared.u32 d0, [room]; AGAIN: mov.u32 d2, d0; add.u32 d1, d0, 1; "
+     "atom.shared.cas.b32 d0, [room], d2, d1; setp.ne.u32 g, d0, d2; @g bra AGAIN; ",
+     true},
+    {"ld.shared.u32 d1, [room]; atom.shared.cas.b32 d0, [room], z, d1; ", false},
+    {"ld.shared.u32 d0, [room]; @second st.shared.u32 [room], z; "
+     "@first atom.shared.cas.b32 d0, [room], d0, z; ",
+     false},
     /* an earlier weak access is not forgotten for a strong one */
     {"@first ld.shared.u32 d0, [room]; membar.cta; @first ld.relaxed.cta.shared.u32 d0, [room]; "
      "@second red.shared.add.u32 [room], 1; ",
@@ -255,7 +274,14 @@ static const Program strong[] = {
 #define INIT_FOR_ONE "@first mbarrier.init.shared.b64 [bar], 1; bar.sync 0; "
 #define ONE_ARRIVES "@third mbarrier.arrive.shared.b64 x, [bar]; @!upper bra END; " WAIT
 
+#define COPY_OF_EACH(bytes) \
+    "mad.wide.u32 x, t, 4, p; @!upper cp.async.ca.shared.global [room], [x], 4, " #bytes "; "
+
 static const Program copies[] = {
+    /* lanes of one copy: the same source, different ones, none */
+    {"@!upper cp.async.ca.shared.global [room], [p], 4; ", true},
+    {COPY_OF_EACH(4), false},
+    {COPY_OF_EACH(0), true},
     {COPY COMMIT OWN, false},
     {COPY COMMIT "cp.async.wait_group 0; " OWN, true},
     {COPY COMMIT "cp.async.wait_group 1; " OWN, false},

@@ -3,6 +3,9 @@
  * the expected texts there anew. Catches: a line that is left out or comes twice, a number that
  * stands for another one, a step, request or flight that is recorded elsewhere or not at all. */
 #include <cuda.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "device/counters.h"
 #include "test/stub.h"
@@ -270,6 +273,25 @@ static void test_records(void) {
     free(faults);
 }
 
+/* A disk that is full in the middle of a record. */
+static void test_full_disk(void) {
+    struct rlimit most;
+    struct stat left;
+    char *said = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&said, &size);
+    if (!out || getrlimit(RLIMIT_FSIZE, &most) != 0) return;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){5000, most.rlim_max});
+    setenv("SIM_RECORD", record_path, 1);
+    record("late 0", cudaSuccess, 0, out);
+    setrlimit(RLIMIT_FSIZE, &most);
+    fclose(out);
+    ok(strstr(said, "the disk is full") && stat(record_path, &left) == 0 && left.st_size == 0,
+       "a part of a record is not left for the whole");
+    free(said);
+}
+
 static void make_absolute(void) {
     static const char mark[] = ".file\t1 \"";
     const size_t room = strlen(ptx) + 4096;
@@ -293,6 +315,7 @@ int main(void) {
     cudaMemset(output, 0, 1 << 15);
     test_reports();
     test_records();
+    test_full_disk();
     test_paths();
     test_source();
     test_long();
