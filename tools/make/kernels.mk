@@ -5,7 +5,8 @@
 # A file of the user's, unlike a stage, may include others: it is built again when one of them
 # changes, and as `file:` in the list any of them, or the file itself, may be gone. A stamped copy
 # finds them beside the file that it is a copy of.
-# What is not whole yet has a name of its own in each process: two makes may build the same kernel.
+# nvcc fails if stdin is closed. What is not whole yet has a name of its own in each process: two
+# makes may build the same kernel.
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
         $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
@@ -15,7 +16,7 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attentio
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
 	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$@.$$$$$$$$.new.d) \
 	    $(if $(KERNEL),-I$(dir $(KERNEL))) \
-	    -o $$@.$$$$$$$$.new 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
+	    -o $$@.$$$$$$$$.new </dev/null 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
 	cat $$@.$$$$$$$$.new.log >&2; [ $$$$code -eq 0 ] || { [ -s $$@.$$$$$$$$.new.log ] || \
 	    echo "$$<: the compiler failed and said nothing: is the disk of build/ full?" >&2; \
 	    exit 1; }; \
@@ -28,7 +29,7 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attenti
         $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
 	@mkdir -p $$(@D)
 	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
-	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@
+	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@ </dev/null
 $(if $3,-include $(wildcard $(or $4,$(KERNEL_ROOT))/$1/$2/*.d))
 endef
 comma := ,

@@ -4,7 +4,7 @@ PAGE_FILES := $(wildcard tools/page/* tools/page/*/*)
 
 # Two kernels: FROM, TO. Each is a stage's number or a kernel's file, whose header names its stage.
 file_stage = $(if $(wildcard $(filter %.cu,$1)),$(call stage_of,$(shell \
-    sed -nE '1s,^// (Stage|Exercise) ([0-9]*):.*,\2,p' $1)))
+    [ ! -f '$1' ] || sed -nE '1s,^// (Stage|Exercise) ([0-9]*):.*,\2,p' '$1')))
 side_stage = $(or $(call stage_of,$($1)),$(call file_stage,$($1)),$(error \
     $1 must be one of: $(NUMBERS), or the file of a kernel of these stages; not '$($1)'))
 side = $(or $(call stage_of,$($1)),$($1))

@@ -1,6 +1,10 @@
-# Stages: every folder stages/NN_name is one; `stage07` in the goals selects it.
-STAGES := $(notdir $(wildcard stages/[0-9][0-9]_*))
+# Stages: every folder stages/NN_name with a kernel.cu is one; `stage07` in the goals selects it.
+STAGES := $(sort $(patsubst stages/%/kernel.cu,%,\
+    $(filter stages/%/kernel.cu,$(wildcard stages/[0-9][0-9]_*/kernel.cu))))
 NUMBERS := $(foreach s,$(STAGES),$(firstword $(subst _, ,$s)))
+same_number = $(patsubst %,stages/%,$(filter $1_%,$(STAGES)))
+$(foreach n,$(NUMBERS),$(if $(word 2,$(call same_number,$n)),$(error \
+    stage$n is more than one folder: $(call same_number,$n); move one away)))
 stage_of = $(if $1,$(filter $(patsubst stage%,%,$1)_%,$(STAGES)))
 
 # Each once, in the order of the first: a stage that is named twice would be two arguments.

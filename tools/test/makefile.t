@@ -204,6 +204,11 @@ stage01 run FORCE=1 SIM_BUDGET=200000000 LIMIT=3
 stage01 mutate MUTANTS=all SEED=2 JOBS=2
 compare FROM=01 TO=02 D=64 N=16 NKV=16
 END
+mkfifo pipe.cu
+timeout 10 make compare FROM=01 TO=pipe.cu >"$log" 2>&1
+ok "compare does not wait for a pipe to have a kernel" [ $? -eq 2 ]
+ok "but says what it takes" says "or the file of a kernel of these stages; not 'pipe.cu'"
+rm pipe.cu
 printf '// Exercise 02: coalesced\n' >mine.cu
 run -n compare FROM=01 TO=mine.cu
 ok "compare takes the kernel of an exercise" [ $? -eq 0 ]
@@ -465,8 +470,8 @@ else
 fi
 run stage01 ARCH=sm_80
 ok "built again: nothing to do" [ "$(grep -cE '^(nvcc|cc|link) ' "$log")" -eq 0 ]
-run stage01 ARCH=sm_80 CAUSAL=1 D=64
-ok "another variant builds beside it" [ "$(built)" -eq 1 ]
+run stage01 ARCH=sm_80 CAUSAL=1 D=64 <&-
+ok "another variant builds beside it, also without stdin" [ "$(built)" -eq 1 ]
 ok "both are there" [ -e build/sm_80/01_three_pass/d64_fp16_causal.so ]
 run stage01 ARCH=sm_80
 ok "and the first is still up to date" [ "$(built)" -eq 0 ]
@@ -549,6 +554,16 @@ ok "which comes, too" says "diff --git"
 cp -r stages/01_three_pass stages/42_new
 run stage42 ARCH=sm_80
 ok "a new folder under stages/ is a stage" [ -e build/sm_80/42_new/d128_fp16_full.so ]
+mkdir stages/43_empty && touch stages/44_file.zip && cp -r stages/42_new stages/42_new.bak
+run stage42 sass
+ok "two with one number end with 2" [ $? -eq 2 ]
+ok "and are named" says \
+    "stage42 is more than one folder: stages/42_new stages/42_new.bak; move one away"
+rm -r stages/42_new.bak
+run stage42 ARCH=sm_80
+ok "what has no kernel.cu is none" [ $? -eq 0 ]
+ok "of which nothing is said" [ ! -s "$log" ]
+rm -r stages/43_empty stages/44_file.zip
 echo "not CUDA" >>stages/42_new/kernel.cu
 run stage42 ARCH=sm_80 D=64
 ok "a kernel that does not compile ends with 2" [ $? -eq 2 ]

@@ -31,7 +31,7 @@ is_record() { grep -q '^"marks":\[\[' "$1" && grep -q "\"name\":\"$stage\"" "$1"
 
 # ---- The record ----------------------------------------------------------------------------------
 if [ -n "${RESULTS:-}" ]; then
-    [ -r "$RESULTS" ] || { echo "RESULTS=$RESULTS: there is no such file" >&2; exit 64; }
+    [ -f "$RESULTS" ] || { echo "RESULTS=$RESULTS: there is no such file" >&2; exit 64; }
     is_record "$RESULTS" || {
         echo "RESULTS=$RESULTS is no record of $stage: make ${stage%%_*} timeline FORMAT=json" \
             "writes one" | sed 's/make /make stage/' >&2

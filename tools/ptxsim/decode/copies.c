@@ -6,13 +6,11 @@
 
 enum { PASSED_ON = 1, COMPUTED = 2 }; /* what happens to a value */
 
-static bool is(const Op *op, const char *name) { return text_is(op->source->part[0], name); }
-
 /* Whether the operation does no more with operand r than to pass it on: to memory, or to a register
  * of which the same holds. */
 static bool passes_on(const Op *op, int r, const uint8_t *fate) {
-    if (is(op, "st")) return r > 0 && r <= op->elements;
-    bool passes = is(op, "mov") || (is(op, "selp") && r < 3);
+    if (op_is(op, "st")) return r > 0 && r <= op->elements;
+    bool passes = op_is(op, "mov") || (op_is(op, "selp") && r < 3);
     for (int i = 0; i < op->definitions; i++) passes = passes && !(fate[op->r[i]] & COMPUTED);
     return passes;
 }
@@ -32,7 +30,7 @@ static bool note_fates(const Op *op, uint8_t *fate) {
 /* What goes nowhere counts as copied if it is loaded beside what goes somewhere. */
 static void note_copies(Op *op, const uint8_t *fate) {
     uint8_t any = 0;
-    for (int e = 0; is(op, "ld") && e < op->definitions; e++) {
+    for (int e = 0; op_is(op, "ld") && e < op->definitions; e++) {
         op->copied |= (uint8_t)(!(fate[op->r[e]] & COMPUTED) << e);
         any |= fate[op->r[e]];
     }

@@ -456,8 +456,7 @@ static void add_registers(Kernel *k) {
 static void complain(const Kernel *k, const Op *op, const char *why, char *error, size_t size) {
     char at[256];
     op_place(k, op, at, sizeof at);
-    if (text_is(op->source->part[0], "wmma"))
-        why = "use ldmatrix and mma.sync, as stages 08 and 09";
+    if (op_is(op, "wmma")) why = "use ldmatrix and mma.sync, as stages 08 and 09";
     if (memmem(op->source->text.at, (size_t)op->source->text.length, "%envreg", 7))
         why = "grid.sync() needs a cooperative launch, and there is none here";
     snprintf(error, size, "unsupported instruction in kernel %s (%s): %.*s%s%s", k->name, at,

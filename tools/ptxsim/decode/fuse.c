@@ -47,7 +47,7 @@ static const Op *find_product(const Op *first, const Op *sum, int32_t value) {
 
 /* The addition or subtraction becomes that of source `which`, now a product, and the other one. */
 static void fuse(Op *sum, const Op *product, int which) {
-    const bool subtracts = text_is(sum->source->part[0], "sub");
+    const bool subtracts = op_is(sum, "sub");
     const int32_t other = sum->r[3 - which];
     sum->r[1] = product->r[1];
     sum->r[2] = product->r[2];

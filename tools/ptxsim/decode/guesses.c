@@ -7,17 +7,15 @@
 #include "decode/cfg.h"
 #include "machine/memory/race.h"
 
-static bool is(const Op *op, const char *name) { return text_is(op->source->part[0], name); }
-
 static bool is_swap(const Op *op) {
-    for (int i = 1; is(op, "atom") && i < op->source->parts; i++)
+    for (int i = 1; op_is(op, "atom") && i < op->source->parts; i++)
         if (text_is(op->source->part[i], "cas")) return true;
     return false;
 }
 
 /* Marks what the operation makes a guess of; true if that is new. */
 static bool mark_guess(const Op *op, bool *guess) {
-    const bool moves = is(op, "mov") && op->operands == 2 && guess[op->r[0]];
+    const bool moves = op_is(op, "mov") && op->operands == 2 && guess[op->r[0]];
     if (!moves && !is_swap(op)) return false;
     bool *from = &guess[op->r[moves ? 1 : 2]], known = *from;
     *from = true;
@@ -33,7 +31,7 @@ void find_guesses(Kernel *kernel) {
     }
     for (int i = 0; i < kernel->ops; i++) {
         Op *op = &kernel->op[i];
-        if (is(op, "ld") && op->definitions == 1 && guess[op->r[0]]) op->order |= RACE_STRONG;
+        if (op_is(op, "ld") && op->definitions == 1 && guess[op->r[0]]) op->order |= RACE_STRONG;
     }
     free(guess);
 }

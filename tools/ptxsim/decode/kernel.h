@@ -72,6 +72,11 @@ struct Op {
     const JumpTable *table;
 };
 
+/* Whether its instruction has this name, without what follows a point. */
+static inline bool op_is(const Op *op, const char *name) {
+    return text_is(op->source->part[0], name);
+}
+
 typedef enum ValueKind { VALUE_REGISTER, VALUE_CONSTANT, VALUE_SPECIAL } ValueKind;
 
 /* Something an operation can name. */

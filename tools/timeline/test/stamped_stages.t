@@ -107,6 +107,7 @@ refuses "a block" 'BLOCK=8: allowed are 0 to 7' 06 BLOCK=8
 ! grep -q SIM_BLOCK "$scratch/err"
 result $? "the simulator's own name of it is not shown" "$scratch/err"
 refuses "a record that is not there" 'there is no such file' 06 RESULTS="$scratch/none"
+refuses "a folder in its place" 'there is no such file' 06 RESULTS="$scratch"
 refuses "a record of another stage" 'is no record of 06_cp_async' 06 RESULTS="$scratch/12"
 refuses "a variable" 'timeline does not take SECONDS' 06 SECONDS=3
 mkdir -p build/timeline/test
