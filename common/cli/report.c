@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json_text.h"
+
 const char *report_status(Status status) {
     return status == STATUS_PASS ? "PASS" : status == STATUS_SKIP ? "SKIP" : "FAIL";
 }
@@ -168,17 +170,8 @@ void report_table(FILE *out, const Device *device, const Problem *problem, const
 /* ---- JSON ---- */
 
 static void json_string(FILE *out, const char *key, const char *text) {
-    fprintf(out, ",\"%s\":\"", key);
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            fprintf(out, "\\%c", byte);
-        else if (byte < 0x20)
-            fprintf(out, "\\u%04x", byte);
-        else
-            fputc(byte, out);
-    }
-    fputc('"', out);
+    fprintf(out, ",\"%s\":", key);
+    json_text(text, strlen(text), out);
 }
 
 /* Absent if NULL or "". */

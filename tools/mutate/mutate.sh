@@ -30,6 +30,9 @@ export KEY
 check_all() { xargs -r -P "$JOBS" -L 1 "$here/check.sh" "$program"; }
 
 lists=build/mutants/lists verdicts=build/mutants/verdicts
+mkdir -p build/mutants
+exec {lock}>build/mutants/lock
+flock -n "$lock" || fail 1 "another make mutate runs in this folder: wait for its end"
 echo "mutate: the stages as they are ($#), then mutants of each, $JOBS at a time" >&2
 rm -rf $lists && mkdir -p $lists
 printf '%s 0 host\n' "$@" | check_all >$verdicts

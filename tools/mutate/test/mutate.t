@@ -171,6 +171,11 @@ run JOBS=1
 ok "an explained one does not" [ $code -eq 0 ]
 ok "its reason is in the report" \
     grep -q '^\*\*No key yet\*\* (equivalent). exp(-inf - 1) is 0 as well.$' "$log"
+cp build/mutants/verdicts before
+flock build/mutants/lock make VARIANTS=d64_fp16_causal mutate >"$log" 2>&1
+ok "a second one at the same time is refused" [ $? -eq 2 ]
+ok "says so" grep -q '^another make mutate runs in this folder: wait for its end$' "$log"
+ok "and changes nothing" cmp -s before build/mutants/verdicts
 run MUTANTS=some
 ok "a bad value is named" grep -q "MUTANTS must be a number from 1, or all; not 'some'" "$log"
 sed -i 's/S_ij\[r\]\[key\] += q/S_ij[r][key] += 2 * q/' stages/07_swizzle/kernel.cu

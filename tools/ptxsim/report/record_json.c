@@ -3,28 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "ptx/ptx.h"
 #include "report/record.h"
 #include "report/source_file.h"
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-static void put_character(int c, FILE *out) {
-    if (c == '"' || c == '\\')
-        fprintf(out, "\\%c", c);
-    else if (c < ' ' || c == '<') /* a < could end the script that holds the JSON in a page */
-        fprintf(out, "\\u%04x", (unsigned)c);
-    else
-        fputc(c, out);
-}
-
-static void put_text(const char *text, size_t length, FILE *out) {
-    fputc('"', out);
-    for (size_t i = 0; i < length; i++) put_character((unsigned char)text[i], out);
-    fputc('"', out);
-}
-
-static void put_string(const char *text, FILE *out) { put_text(text, strlen(text), out); }
+static void put_string(const char *text, FILE *out) { json_text(text, strlen(text), out); }
 
 /* A number of a list, with a comma before it unless it is the first. */
 static void put_number(bool *first, int64_t number, FILE *out) {
@@ -45,19 +31,12 @@ static void put_shape(const char *name, const uint32_t size[3], FILE *out) {
 /* The lines of a file as a list of strings; an empty one if it cannot be read. */
 static void put_lines(const char *path, FILE *out) {
     char *bytes = source_file_read(path);
-    bool open = false, first = true;
     fputc('[', out);
-    for (const char *at = bytes; at && *at; at++) {
-        const int c = (unsigned char)*at;
-        if (!open) fputs(first ? "\"" : ",\"", out);
-        open = c != '\n';
-        first = false;
-        if (open)
-            put_character(c, out);
-        else
-            fputc('"', out);
+    for (const char *at = bytes, *end; at && *at; at = *end ? end + 1 : end) {
+        end = strchrnul(at, '\n');
+        if (at > bytes) fputc(',', out);
+        json_text(at, (size_t)(end - at), out);
     }
-    if (open) fputc('"', out);
     free(bytes);
     fputc(']', out);
 }
@@ -78,7 +57,7 @@ static void put_operations(const Kernel *kernel, FILE *out) {
         const Instruction *in = kernel->op[i].source;
         const Location *l = ptx_location(ptx, in);
         fputs(i ? ",\n[" : "\n[", out);
-        put_text(in->text.at, (size_t)in->text.length, out);
+        json_text(in->text.at, (size_t)in->text.length, out);
         fprintf(out, ",%d,%d,", kernel->op[i].class, l && l->file == 0 ? l->line : 0);
         put_calls(ptx, in, out);
         fputc(']', out);
@@ -128,7 +107,7 @@ static void put_variables(const Record *record, FILE *out) {
         const Text name = last_name(v->name);
         const uint64_t rest = SHARED_BASE + record->shared_bytes - v->address;
         fputs(i ? ",{\"name\":" : "{\"name\":", out);
-        put_text(name.at, (size_t)name.length, out);
+        json_text(name.at, (size_t)name.length, out);
         fprintf(out, ",\"address\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", v->address,
                 v->dynamic ? rest : v->bytes);
     }

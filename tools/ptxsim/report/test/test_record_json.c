@@ -122,6 +122,7 @@ static void test_sources(void) {
     has_source("\n\n", "[\"\",\"\"]");
     has_source("a b\n\nc", "[\"a b\",\"\",\"c\"]");
     has_source("\t\"<\\>\x1f\x7f\xc3\xa9", "[\"\\u0009\\\"\\u003c\\\\>\\u001f\x7f\xc3\xa9\"]");
+    has_source("na\xefve\n", "[\"na\\ufffdve\"]");
 }
 
 /* What a variable is called. */
