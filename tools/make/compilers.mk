@@ -29,6 +29,8 @@ $(if $(filter test,$(MAKECMDGOALS)),$(call wants,prove,perl))
 $(if $(findstring ",$(CURDIR)),$(error ptxas cannot read a path with a quotation mark: $(CURDIR)))
 # The compiler that is known is kept until build/toolchain.mk is gone.
 CHOSEN_NVCC := $(if $(filter environment0,$(origin NVCC)$(MAKELEVEL)),$(NVCC))
+# Until there is one, nothing is known: NVIDIA's images have a CUDA_VERSION in the environment.
+CUDA_VERSION :=
 include build/toolchain.mk
 ifeq ($(if $(CHOSEN_NVCC),$(origin NVCC)),file)
 $(if $(filter $(realpath $(shell command -v $(CHOSEN_NVCC))),$(realpath $(NVCC))),,$(warning \

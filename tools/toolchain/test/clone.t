@@ -2,7 +2,8 @@
 # `make run` in a clean clone on machines that lack something: an nvcc, Python, pip, the network, a
 # new driver. Compilers, pip and nvidia-smi only pretend, so it is what make does and says that is
 # tested. Catches: a message without a way out, one that is repeated, something half-made that is
-# left behind, a machine that could simulate and does not.
+# left behind, a machine that could simulate and does not, a variable of the environment that is taken
+# for what was found.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS NVCC CUDA_HOME PYTHON NVCC_CCBIN D DTYPE CAUSAL DEVICE ARCH FOR
@@ -27,6 +28,7 @@ done | xargs -0 cp --parents -t "$copy/clone"
 # A cc whose objects are empty and whose programs are scripts: one says how it was run, the other
 # runs the library of a stage, a script as well.
 program "$copy/bin/cc" <<'END'
+case $* in *'-isystem -c'*) echo "no folder of CUDA's headers" >&2; exit 1 ;; esac
 while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
 case $out in
 build/attention) printf '#!/bin/sh\necho "ran $*"\n' >$out ;;
@@ -83,6 +85,10 @@ ok "what is fetched is said, and its size" once "fetching NVIDIA's wheels, about
 rm "$copy/compiled"
 run
 ok "a second time nothing is fetched or compiled" [ $status -eq 0 -a ! -e "$copy/compiled" ]
+
+clean_clone
+run CUDA_VERSION=13.0.2 CUDA_INCLUDE=/none
+ok "with a CUDA_VERSION in the environment, as NVIDIA's images have it, it runs" [ $status -eq 0 ]
 
 clean_clone
 card 9.0 12.2
