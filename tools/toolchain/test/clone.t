@@ -2,8 +2,7 @@
 # `make run` in a clean clone on machines that lack something: an nvcc, Python, pip, the network, a
 # new driver. Compilers, pip and nvidia-smi only pretend, so it is what make does and says that is
 # tested. Catches: a message without a way out, one that is repeated, something half-made that is
-# left behind, a machine that could simulate and does not, a variable of the environment that is taken
-# for what was found.
+# left behind, a machine that could simulate and does not, the environment taken for what was found.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS NVCC CUDA_HOME PYTHON NVCC_CCBIN D DTYPE CAUSAL DEVICE ARCH FOR
