@@ -10,7 +10,7 @@ typedef struct ClassEntry {
     const char *opcodes; /* a space before and after each */
 } ClassEntry;
 
-/* Opcodes of compute capability 8.0 to 12.1. Source: CUDA Binary Utilities 13, section 4,
+/* Opcodes of compute capability 7.5 to 12.1. Source: CUDA Binary Utilities 13, section 4,
  * instruction set reference; and what ptxas 13.0 makes of the stages. */
 static const ClassEntry classes[CLASSES] = {
     [CLASS_TENSOR] = {"tensor", true,
@@ -18,7 +18,8 @@ static const ClassEntry classes[CLASSES] = {
                       " UTCQMMA UTCOMMA "},
     [CLASS_FMA] = {"fma", false,
                    " FFMA FADD FMUL FFMA32I FADD32I FMUL32I FFMA2 FADD2 FMUL2 FSWZADD HFMA2"
-                   " HADD2 HMUL2 HFMA2_32I HADD2_32I HMUL2_32I DFMA DADD DMUL UFFMA UFADD UFMUL "},
+                   " HADD2 HMUL2 HFMA2_32I HADD2_32I HMUL2_32I FHFMA FHADD DFMA DADD DMUL UFFMA"
+                   " UFADD UFMUL "},
     [CLASS_MUFU] = {"mufu", true, " MUFU "},
     [CLASS_COMPARE] = {"compare", false,
                        " FSETP FSET FSEL FMNMX FMNMX3 FCMP FCHK HSETP2 HSET2 HMNMX2 DSETP DMNMX"
@@ -29,20 +30,23 @@ static const ClassEntry classes[CLASSES] = {
                        " IMAD IMAD32I IADD IADD3 IADD32I IABS IMUL IMUL32I ISCADD ISCADD32I LEA"
                        " LOP LOP3 LOP32I SHF SHL SHR BMSK BREV FLO POPC IDP IDP4A SGXT VABSDIFF"
                        " VABSDIFF4 VIADD BFE BFI UIADD3 UIMAD ULEA ULOP ULOP3"
-                       " USHF UBMSK UBREV UFLO UPOPC USGXT UVIADD UIABS "},
-    [CLASS_MOVE] = {"move", false,
-                    " MOV MOV32I UMOV PRMT UPRMT S2R S2UR CS2R CS2UR R2UR F2F F2FP F2I F2IP FRND"
-                    " I2F I2FP I2I I2IP UF2F UF2FP UF2I UI2F UI2FP UI2I MOVM LDC LDCU ULDC UF2IP"
-                    " GETLMEMBASE SETLMEMBASE"
-                    " UFRND B2R R2B "},
+                       " USHF USHL USHR ULOP32I UCLEA UBMSK UBREV UFLO UPOPC USGXT UVIADD UIABS "},
+    [CLASS_MOVE] =
+        {"move", false,
+         " MOV MOV32I UMOV PRMT UPRMT S2R S2UR CS2R CS2UR R2UR F2F F2FP F2I F2IP FRND"
+         " I2F I2FP I2I I2IP UF2F UF2FP UF2I UI2F UI2FP UI2I UI2IP MOVM LDC LDCU ULDC UF2IP"
+         " GETLMEMBASE SETLMEMBASE"
+         " UFRND B2R R2B "},
     [CLASS_LANES] = {"lanes", false, " SHFL VOTE VOTEU MATCH REDUX CREDUX ELECT "},
-    [CLASS_SHARED] = {"shared", true, " LDS LDSM STS STSM ATOMS LDT LDTM STT STTM STAS "},
+    [CLASS_SHARED] = {"shared", true,
+                      " LDS LDSM STS STSM ATOMS LDT LDTM STT STTM STAS REDAS UMEMSETS "},
     [CLASS_GLOBAL] = {"global", true,
-                      " LDG STG LD ST ATOM ATOMG RED REDG QSPC CCTL CCTLL LDGMC TEX TLD TXQ"
-                      " SULD SUST SURED "},
+                      " LDG STG LD ST ATOM ATOMG RED REDG QSPC CCTL CCTLL CCTLT LDGMC"
+                      " USTGR UREDGR TEX TLD TLD4 TMML TXD TXQ SUATOM SULD SUST SURED "},
     [CLASS_ASYNC] = {"async", true,
                      " LDGSTS LDGDEPBAR DEPBAR ARRIVES UTMALDG UTMASTG UTMAREDG UTMAPF UTMACCTL"
-                     " UTMACMDFLUSH UBLKCP UBLKPF UBLKRED UTCCP UTCBAR UTCSHIFT UTCATOMSWS "},
+                     " UTMACMDFLUSH UBLKCP UBLKPF UBLKRED UTCCP UTCBAR UTCSHIFT UTCATOMSWS"
+                     " UGETNEXTWORKID "},
     [CLASS_LOCAL] = {"local", true, " LDL STL "},
     [CLASS_BARRIER] = {"barrier", true,
                        " BAR SYNCS MEMBAR FENCE ERRBAR WARPGROUP WARPGROUPSET UCGABAR_ARV"
@@ -50,7 +54,7 @@ static const ClassEntry classes[CLASSES] = {
     [CLASS_CONTROL] = {"control", false,
                        " BRA BRX BRXU JMP JMX JMXU BREAK BMOV BSSY BSYNC BPT CALL RET EXIT KILL"
                        " NOP YIELD NANOSLEEP USETMAXREG RPCMOV PMTRIG LEPC SETCTAID"
-                       " PREEXIT USETSHMSZ "},
+                       " PREEXIT USETSHMSZ UVIRTCOUNT RTT "},
     [CLASS_OTHER] = {"other", true, " "},
 };
 
@@ -73,12 +77,14 @@ static bool operand_is(const Instruction *instruction, int index, const char *te
     return length == strlen(text) && strncmp(operand, text, length) == 0;
 }
 
-/* d = 0 * 0 + c moves c; d = 0 + (float)h converts h; both are what ptxas likes to write. */
+/* d = 0 * 0 + c moves c; d = 0 + (float)h converts h; both are what ptxas likes to write.
+ * IMAD.X adds a carry to c, so it moves nothing. */
 static bool is_disguised_move(const Instruction *instruction) {
     if (opcode_is(instruction, "HADD2"))
         return strstr(instruction->opcode, ".F32") && operand_is(instruction, 1, "RZ");
     return (opcode_is(instruction, "IMAD") || opcode_is(instruction, "HFMA2")) &&
-           operand_is(instruction, 1, "RZ") && operand_is(instruction, 2, "RZ");
+           !strstr(instruction->opcode, ".X") && operand_is(instruction, 1, "RZ") &&
+           operand_is(instruction, 2, "RZ");
 }
 
 static OpcodeClass table_class(const char *opcode) {

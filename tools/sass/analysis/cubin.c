@@ -91,16 +91,27 @@ static bool extract_ptx(const char folder[FOLDER_SIZE], char *library, Module *m
 }
 
 /* Always with the lines of source and PTX, a tenth of nvdisasm's time, so that one listing serves
- * all commands. Without the analysis of data flow, a fifth of it: that is for jumps by the branch
- * stack, which GPUs before compute capability 7.0 had. */
-static bool disassemble(const char *path, char *cubin, Module *module, Error *error) {
+ * all commands. `tables` has it follow what registers hold, a fifth of its time: only then it says
+ * where a jump through a table goes. */
+static bool print_listing(const char *path, char *cubin, bool tables, char **text, Error *error) {
     char *argv[] = {tool("NVDISASM", "nvdisasm"), "-ndf", "-c", "-hex", "-gi", "-gp", cubin, NULL};
     Kept kept;
+    if (tables) memmove(argv + 1, argv + 2, sizeof argv - 2 * sizeof *argv);
     const bool keeps = kept_place(path, cubin, argv, &kept);
-    module->text = keeps ? kept_read(&kept) : NULL;
-    if (!module->text) {
-        if (!run_program(NULL, argv, &module->text, error)) return false;
-        if (keeps) kept_write(&kept, module->text);
+    *text = keeps ? kept_read(&kept) : NULL;
+    if (*text) return true;
+    if (!run_program(NULL, argv, text, error)) return false;
+    if (keeps) kept_write(&kept, *text);
+    return true;
+}
+
+/* What it cannot follow it may refuse; then the other listing serves. */
+static bool disassemble(const char *path, char *cubin, Module *module, Error *error) {
+    char *followed;
+    if (!print_listing(path, cubin, false, &module->text, error)) return false;
+    if (strstr(module->text, " BRX") && print_listing(path, cubin, true, &followed, error)) {
+        free(module->text);
+        module->text = followed;
     }
     module->listing = listing_parse(module->text);
     snprintf(module->arch, sizeof module->arch, "%s", module->listing.target);

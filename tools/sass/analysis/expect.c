@@ -107,12 +107,25 @@ static bool read_constant(const Reader *reader, double *value) {
     return false;
 }
 
+/* Whether there is such an opcode: the table of classes knows it, or the module has it. A misspelt
+ * one would be asserted to be absent, and be so for ever. */
+static bool is_opcode(const Module *module, const char *pattern) {
+    const Instruction alone = {.guard = "", .opcode = pattern, .operands = ""};
+    bool found = opcode_class(&alone) != CLASS_OTHER;
+    for (int k = 0; k < module->kernels; k++)
+        for (int i = 0; i < module->kernel[k].function->instructions && !found; i++)
+            found = opcode_matches(&module->kernel[k].function->instruction[i], pattern);
+    return found;
+}
+
 /* An opcode, a class or "all". */
 static bool read_pattern(Reader *reader, char pattern[PATTERN_SIZE]) {
     const bool spills = is(reader, "spills"); /* what uses local memory, by its usual cause */
     const bool named = isupper((unsigned char)reader->word[0]) || is(reader, "all") || spills ||
                        class_named(reader->word) != CLASSES;
     if (!named) return fail(reader, "an opcode or a class is missing at");
+    if (isupper((unsigned char)reader->word[0]) && !is_opcode(reader->module, reader->word))
+        return fail(reader, "there is no opcode");
     strcpy(pattern, spills ? "local" : reader->word);
     advance(reader);
     return true;

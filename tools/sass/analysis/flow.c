@@ -178,10 +178,10 @@ static void find_regions(const Function *function, const Graph *graph, Flow *flo
         for (int i = graph->block[b].first; i < graph->block[b].last; i++)
             if (graph->block[b].order < 0 && is_filler(function, i))
                 flow->region[i] = REGION_PADDING;
-            else if (i >= function->body)
-                flow->region[i] = REGION_CALLED;
             else if (loop >= 0 && flow_in_loop(flow, loop, i))
                 flow->region[i] = REGION_LOOP;
+            else if (i >= function->body)
+                flow->region[i] = REGION_CALLED;
             else
                 flow->region[i] = after[b]    ? REGION_EPILOGUE
                                   : before[b] ? REGION_PROLOGUE

@@ -10,7 +10,7 @@ typedef enum Region {
     REGION_LOOP,      /* the main loop, the loops in it included */
     REGION_EPILOGUE,  /* reached from the main loop */
     REGION_ELSEWHERE, /* other paths (a producer warp, an early exit); all if there is no loop */
-    REGION_CALLED,    /* functions that the kernel calls */
+    REGION_CALLED,    /* functions that the kernel calls, but for a main loop in one of them */
     REGION_PADDING,   /* never reached and without effect: fills up the last cache line */
     REGIONS
 } Region;

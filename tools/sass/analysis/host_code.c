@@ -15,10 +15,13 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
                        size_t size, int constant, int global);
 
+/* A library has more kernels than it launches: each instance of a template is one. */
+enum { MAX_REGISTERED = 4096 };
+
 /* The runtime's calls carry no context of ours, so what they say is kept here. */
 static struct {
-    const void *function[MAX_LAUNCHES];
-    const char *symbol[MAX_LAUNCHES];
+    const void *function[MAX_REGISTERED];
+    const char *symbol[MAX_REGISTERED];
     int count;
 } registered;
 
@@ -34,7 +37,7 @@ void __cudaUnregisterFatBinary(void **handle) { (void)handle; }
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
                             int threads, void *a, void *b, void *c, void *d, int *e) {
     (void)handle, (void)name, (void)threads, (void)a, (void)b, (void)c, (void)d, (void)e;
-    if (registered.count == MAX_LAUNCHES) return;
+    if (registered.count == MAX_REGISTERED) return;
     registered.function[registered.count] = host;
     registered.symbol[registered.count++] = device;
 }

@@ -24,7 +24,6 @@ static const char *const names[] = {"warp_instructions",
                                     "shared_store_requests",
                                     "shared_store_units",
                                     "shared_store_ideal_units",
-                                    "shared_bytes",
                                     "blocks"};
 enum { NAMES = sizeof names / sizeof names[0] };
 

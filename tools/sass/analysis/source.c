@@ -7,6 +7,7 @@ Source source_cut(char *text) {
     Source source = {.text = text};
     while (text) {
         char *end = strchr(text, '\n');
+        if (end > text && end[-1] == '\r') end[-1] = '\0'; /* as some editors end lines */
         if (end) *end++ = '\0';
         *(char **)LIST_ADD(source.line, source.lines) = text;
         text = end;

@@ -20,9 +20,12 @@ static void print_resources(const Kernel *kernel, FILE *out) {
 
 static void print_loops(const Kernel *kernel, FILE *out) {
     const Flow *flow = &kernel->flow;
-    int inner = 0;
+    int inner = 0, work = 0;
+    for (int i = 0; i < flow->loops; i++) work += flow->loop[i].tensor + flow->loop[i].fma;
     if (flow->main_loop < 0) {
-        fputs("no main loop: no loop holds tensor or FMA instructions\n", out);
+        fprintf(out, "no main loop: no loop holds %s\n",
+                work ? "a third of both the products and the exponentials"
+                     : "tensor or FMA instructions");
         return;
     }
     const Loop *loop = &flow->loop[flow->main_loop];

@@ -170,10 +170,13 @@ static void print_chosen_ptx(const Printer *printer) {
             printf("ptx %5d  %s\n", i, source_line(&printer->ptx.source, i));
 }
 
-/* "5 PTX instructions became 4 LDSM.16.M88.4, 1 IADD3". */
+/* "5 PTX instructions became 4 LDSM.16.M88.4, 1 IADD3"; how many, nobody knows of a bare cubin. */
 static void print_summary(const Printer *printer, int chosen) {
     const Counts *became = &printer->became;
-    printf("\n%d PTX instruction%s became", chosen, chosen == 1 ? "" : "s");
+    if (printer->ptx.source.lines)
+        printf("\n%d PTX instruction%s became", chosen, chosen == 1 ? "" : "s");
+    else
+        printf("\nPTX, which is not in this file, became");
     for (int i = 0; i < became->opcodes; i++)
         printf("%s %d %s", i ? "," : "", became->opcode[i].total, became->opcode[i].name);
     printf("\n");
@@ -182,6 +185,8 @@ static void print_summary(const Printer *printer, int chosen) {
 static bool nothing_wanted(const Printer *printer, Error *error) {
     const Options *options = printer->options;
     const Module *module = printer->module;
+    if (*options->instr && !printer->ptx.source.lines)
+        return error_set(error, STATUS_USAGE, "INSTR asks for PTX, and %s has none", module->stage);
     if (*options->instr)
         return error_set(error, STATUS_USAGE,
                          "INSTR must be a PTX instruction that %s has%s and that became SASS; not "
@@ -245,17 +250,21 @@ static void put_kernel(Printer *printer, const Kernel *kernel) {
     put_json(kernel->name, stdout);
     printf(",\"instructions\":[");
     for (int i = 0; i < kernel->function->instructions; i++) {
-        if (kernel->flow.region[i] == REGION_PADDING) continue;
+        const Instruction *instruction = &kernel->function->instruction[i];
+        if (kernel->flow.region[i] == REGION_PADDING || !is_wanted(printer, instruction)) continue;
         fputs(separator, stdout);
-        put_instruction(printer, &kernel->function->instruction[i]);
+        put_instruction(printer, instruction);
         separator = ",\n";
     }
     printf("]}");
 }
 
-/* One object a file, with every instruction, its control bits and the lines that it comes from. */
-static bool put_module(Printer *printer) {
+/* One object a file, with every instruction that is wanted, its control bits and the lines that it
+ * comes from. */
+static bool put_module(Printer *printer, Error *error) {
     const Module *module = printer->module;
+    choose_ptx(printer);
+    if (count_wanted(printer) == 0) return nothing_wanted(printer, error);
     printf("{\"stage\":");
     put_json(module->stage, stdout);
     printf(",\"variant\":");
@@ -274,6 +283,8 @@ static bool put_module(Printer *printer) {
 bool show_command(const Options *options, Error *error) {
     const bool ptx = options->ptx || *options->instr || options->line;
     bool shown = true;
+    if (options->format == FORMAT_MARKDOWN)
+        return error_set(error, STATUS_USAGE, "FORMAT must be one of: text json; not 'markdown'");
     for (int f = 0; f < options->file_count && shown; f++) {
         Module module;
         if (!module_open(options->files[f], ptx, &module, error)) return false;
@@ -281,8 +292,8 @@ bool show_command(const Options *options, Error *error) {
         printer.source = source_read(module.source);
         printer.ptx = ptx_read(module.ptx, module.source);
         module.ptx = NULL;
-        shown =
-            options->format == FORMAT_JSON ? put_module(&printer) : show_module(&printer, error);
+        shown = options->format == FORMAT_JSON ? put_module(&printer, error)
+                                               : show_module(&printer, error);
         free(printer.wanted_ptx);
         counts_free(&printer.became);
         source_free(&printer.source);

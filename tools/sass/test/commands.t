@@ -125,6 +125,9 @@ prints show_line 0 show LINE=37 $mma
 prints show_line_ptx 0 show LINE=14 INSTR=ex2 CLEAN=1 $rows $mma
 prints show_instr 0 show INSTR=add $rows
 prints show_no_ptx 0 show PTX=1 bare/02_mma/d64_fp16_causal.so
+prints show_line_no_ptx 0 show LINE=37 bare/02_mma/d64_fp16_causal.so
+says_that "INSTR asks for PTX, and 02_mma has none" 64 show INSTR=ex2 \
+    bare/02_mma/d64_fp16_causal.so
 source=tools/sass/test/samples/stage.cu
 says_that "LINE must be a line of $source that became instructions; not '4'" 64 show LINE=4 $mma
 says_that "INSTR must be a PTX instruction that 02_mma has and that became SASS; not 'tanh'" \
@@ -132,6 +135,11 @@ says_that "INSTR must be a PTX instruction that 02_mma has and that became SASS;
 says_that "INSTR must be a PTX instruction that 02_mma has on that line and that became SASS; not \
 'ex2'" 64 show LINE=13 INSTR=ex2 $mma
 prints show_json 0 show FORMAT=json $mma
+prints show_json_line 0 show FORMAT=json LINE=37 $mma
+prints show_json_instr 0 show FORMAT=json LINE=14 INSTR=ex2 $mma
+says_that "LINE must be a line of $source that became instructions; not '4'" 64 \
+    show FORMAT=json LINE=4 $mma
+says_that "FORMAT must be one of: text json; not 'markdown'" 64 show FORMAT=markdown $mma
 
 # Loops that are left and come back, a function that is called, two instances of a template.
 paths=bare/03_paths/d64_fp16_causal.so

@@ -56,6 +56,20 @@ for arch in sm_80 sm_90a sm_120; do
     ok "$arch: and go on request" not grep -qE '^ *0010  ' "$log"
 done
 
+# ---- Jumps through a table -----------------------------------------------------------------------
+for arch in sm_80 sm_90a sm_120; do
+    table=$scratch/table_$arch.cubin
+    "$NVCC" -cubin -lineinfo -arch=$arch -o "$table" "$samples/table.cu" 2>"$log" || continue
+    "$NVDISASM" -c "$table" >"$scratch/whole"
+    grep -q ' BRX.*BRANCH_TARGETS' "$scratch/whole" || continue
+    "$sass" count FORMAT=json "$table" >"$log" 2>&1
+    is 1 chosen FFMA loop
+    is 1 chosen MUFU.EX2 loop
+    is 1 chosen BAR.SYNC.DEFER_BLOCKING loop
+    # All branches but the one behind the end that fills it up.
+    is $(($(grep -cE ' BRA(\.[A-Z.]*)? ' "$scratch/whole") - 1)) chosen BRA total
+done
+
 # ---- What the host code knows of the kernels -----------------------------------------------------
 for arch in 80 90a; do
     "$NVCC" -shared -Xcompiler -fPIC -cudart none --compress-mode=none -Icommon \
@@ -115,6 +129,13 @@ rm "$scratch/stages/loops/expect.sass"
 "$sass" check STAGES="$scratch/stages" "$scratch/build/loops/d64_fp16_full.so" >"$log" 2>&1
 ok "a stage without a signature does not pass" [ $? -eq 64 ]
 ok "and says which file is missing" says "stages/loops/expect.sass cannot be read"
+
+# ---- Without a main loop -------------------------------------------------------------------------
+"$NVCC" -cubin -lineinfo -arch=sm_80 -DAPART -o "$scratch/apart.cubin" "$samples/loops.cu" 2>"$log"
+"$sass" count "$scratch/apart.cubin" >"$log" 2>&1
+ok "a kernel without loops says so" says "no main loop: no loop holds tensor or FMA instructions"
+ok "one whose loops share the work, why none is it" says \
+    "no main loop: no loop holds a third of both the products and the exponentials"
 
 # ---- Two files side by side ----------------------------------------------------------------------
 older=$scratch/sm_80.cubin

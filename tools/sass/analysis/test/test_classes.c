@@ -36,6 +36,7 @@ static void test_classes(void) {
     is_class("IMAD", "R1, R2, RZ, R4", "integer");
     is_class("IMAD", "R1, RZ, R2, R4", "integer");
     is_class("IMAD.WIDE.U32", "R2, R2, 0x4, R4", "integer");
+    is_class("IMAD.X", "R3, RZ, RZ, R5, P0", "integer");
     is_class("FMNMX", "R1, R2, R3, !PT", "compare");
     is_class("SHFL.BFLY", "PT, R1, R2, 0x1, 0x1f", "lanes");
     is_class("LDSM.16.MT88.4", "R4, [R2]", "shared");
@@ -43,6 +44,18 @@ static void test_classes(void) {
     is_class("LDGSTS.E.BYPASS.128", "[R3], [R4.64]", "async");
     is_class("UTMALDG.5D", "[UR4], [UR6]", "async");
     is_class("STL", "[R1], R2", "local");
+    is_class("FHFMA.BF16", "R1, R2, R3, R4", "fma");
+    is_class("FHADD", "R1, R2, R3", "fma");
+    is_class("USHR", "UR1, UR2, 0x3", "integer");
+    is_class("UI2IP.S8.S32.SAT", "UR1, UR2, UR3, URZ", "move");
+    is_class("REDAS.ADD", "[UR1][UR2], R3", "shared");
+    is_class("UMEMSETS.64", "[UR4], URZ", "shared");
+    is_class("TLD4.R", "R0, R0, R2", "global");
+    is_class("TXD.B", "R0, R2, R4", "global");
+    is_class("SUATOM.D.BA.2D.ADD", "R0, [R2], R4", "global");
+    is_class("USTGR.E.NA.MMIO.SYS", "[UR4], UR6", "global");
+    is_class("UGETNEXTWORKID.SELFCAST", "[UR4], [UR5]", "async");
+    is_class("UVIRTCOUNT.DEALLOC.SMPOOL", "0x1", "control");
     is_class("WARPGROUP.DEPBAR.LE", "gsb0, 0x0", "barrier");
     is_class("BRA", "`(.L_x_0)", "control");
     is_class("LDSX", "R1", "other");

@@ -110,7 +110,7 @@ static void test_operands(void) {
     holds("shared_bytes == 0 - 1");
     holds("kernels == 0");
     code = two_kernels;
-    holds("MYSTERY == 0");
+    holds("BMSK == 0");
     holds("NOP == 0"); /* padding */
 }
 
@@ -200,8 +200,8 @@ static void test_order(void) {
     holds("loop MUFU.EX2 after first HMMA == 3");
     holds("loop MUFU.EX2 before first HMMA == 0");
     holds("first: HMMA after last MUFU.EX2 == 1");
-    holds("loop MUFU.EX2 before last MYSTERY == 0");
-    holds("loop MUFU.EX2 after first MYSTERY == 0");
+    holds("loop MUFU.EX2 before last BMSK == 0");
+    holds("loop MUFU.EX2 after first BMSK == 0");
     holds("loop HMMA split by MUFU.EX2 == 2");
     holds("loop HMMA split by BAR == 1");
     holds("loop HMMA split by LDG == 0");
@@ -238,6 +238,8 @@ static void test_mistakes(void) {
     refused("LDS", "expect.sass:1: one of == != <= >= < > is missing at ''");
     refused("kernels == 2\nLDS >", "expect.sass:2: an opcode or a class is missing at ''");
     refused("lds > 0", "expect.sass:1: an opcode or a class is missing at 'lds'");
+    refused("LSD == 0", "expect.sass:1: there is no opcode 'LSD'");
+    refused("LDS > 0\nLDS before first Mufu == 0", "expect.sass:2: there is no opcode 'Mufu'");
     refused("LDS > 0 0", "expect.sass:1: the line should end before '0'");
     refused("LDS > 1x", "expect.sass:1: this is not a number: '1x'");
     refused("(LDS > 1", "expect.sass:1: ')' is missing at '>'");
@@ -247,7 +249,7 @@ static void test_mistakes(void) {
     refused("kernels -= 2", "expect.sass:1: an opcode or a class is missing at '='");
     refused("2 => kernels", "expect.sass:1: one of == != <= >= < > is missing at '='");
     refused("kernels = = 2", "expect.sass:1: an opcode or a class is missing at '='");
-    refused("N = 2", "expect.sass:1: one of == != <= >= < > is missing at '='");
+    refused("LDS = 2", "expect.sass:1: one of == != <= >= < > is missing at '='");
     refused("n = 2 3\nkernels == 2", "expect.sass:1: the line should end before '3'");
     refused("padding NOP > 0", "expect.sass:1: an opcode or a class is missing at 'padding'");
     refused("kernels == 2\n\nLDS\nkernels == 2",

@@ -271,6 +271,18 @@ static void test_odd_jumps(void) {
                 "RET.REL.NODEC R4 `(k)\n");
     is_regions("oooooocc", "conditions among operands, a branch table, a call");
 
+    read_kernel("CALL.REL `($work)\n"
+                "EXIT\n"
+                "        .type           $work,@function\n"
+                "$work:\n"
+                "MOV R1, R2\n"
+                ".L_x_0:\n"
+                "FFMA R1, R2, R3, R4\n"
+                "@P0 BRA `(.L_x_0)\n"
+                "RET.REL.NODEC R4 `(k)\n");
+    is_int(flow->main_loop, 0, "the main loop may be in a function that is called");
+    is_regions("oocllc", "and then it is no less the main loop");
+
     read_kernel("BRA.DIV UR4, `(.L_x_1)\n"
                 ".L_x_0:\n"
                 "FFMA R1, R2, R3, R4\n"

@@ -41,6 +41,10 @@ int main(void) {
     is_text(source_line(&source, 5), "", "nor behind the last");
     source_free(&source);
     ok(!source.text && !source.line && !source.lines, "nothing is left");
+    source = cut("\r\none\rtwo\r\n");
+    is_text(source_line(&source, 1), "", "a line's end may have two characters");
+    is_text(source_line(&source, 2), "one\rtwo", "of which the first alone ends none");
+    source_free(&source);
     source = cut("");
     is_int(source.lines, 1, "a text of nothing is one line");
     source_free(&source);

@@ -20,6 +20,18 @@ __global__ void nested(float *a, int n, int m) {
     a[threadIdx.x] = sum;
 }
 
+// Two loops, of which no one has both a FFMA and the exponential.
+#ifdef APART
+__global__ void apart(float *a, int n) {
+    float sum = a[0];
+#pragma unroll 1
+    for (int i = 0; i < n; i++) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(sum));
+#pragma unroll 1
+    for (int i = 0; i < n; i++) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(sum));
+    a[0] = sum;
+}
+#endif
+
 // Shared memory, a barrier and a loop of 2 loads from it; UNROLLED: of 8.
 __global__ void shared_sum(float *a, int n) {
     __shared__ float tile[256];
