@@ -68,7 +68,7 @@ def build():
 
 def peers(*arguments, **environment):
     """Runs the program; its exit code, objects and stderr."""
-    path = f"{ROOT}/reference:{ROOT}/reference/test/fake_torch"
+    path = f"{ROOT}/reference:{ROOT}/reference/test/fake_torch:{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=work, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

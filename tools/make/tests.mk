@@ -9,7 +9,8 @@ LONG_TESTS := common/cli/test/stages.t $(addprefix tools/,test/static.t page/tes
     page/test/explore.t sass/test/signatures.t exercise/test/exercise.t test/workshop.t)
 build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simulator.o
 	@rm -f $@; ar rcs $@ $^
-build/host/tools/libptxsim.a: $(PTXSIM)
+# With what the simulator takes from common/base: a program needs nothing else.
+build/host/tools/libptxsim.a: $(PTXSIM) build/host/common/base/json_text.o
 	@rm -f $@; ar rcs $@ $^
 LIBRARIES := $(FAKE) build/host/common/libharness.a build/host/tools/libptxsim.a
 build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.a

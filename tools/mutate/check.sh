@@ -21,7 +21,7 @@ ulimit -c 0
 program=$1 folder=$2 number=$3 where=$4
 stage=${folder##*/}
 home=build/mutants/$stage expect=stages/$stage/expect.sass
-target=${folder#build/sm_} && target=${target%%/*}
+target=${folder%/*} && target=${target##*/sm_}
 read -ra flags <<<"$NVCC_FLAGS"
 without=() # line numbers and linking
 for flag in "${flags[@]}"; do

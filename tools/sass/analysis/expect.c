@@ -5,6 +5,7 @@
 #include "analysis/simulated.h"
 
 #include <ctype.h>
+#include <math.h>
 
 typedef struct Constant {
     char name[PATTERN_SIZE];
@@ -212,14 +213,16 @@ static double read_sum(Reader *reader, int depth) {
     return value;
 }
 
-/* What holds if one side is less than the other, equal, more; with NaN nothing does. */
+/* What holds if one side is less than the other, equal, more. Something divided by none is no
+ * number, and nothing holds of it. */
 typedef struct Relation {
     const char *sign;
     bool less, equal, more;
 } Relation;
 
 static bool compare(const Relation *relation, double a, double b) {
-    return (relation->less && a < b) || (relation->equal && a == b) || (relation->more && a > b);
+    return isfinite(a) && isfinite(b) &&
+           ((relation->less && a < b) || (relation->equal && a == b) || (relation->more && a > b));
 }
 
 /* The next word as a relation, or NULL. */

@@ -129,7 +129,9 @@ static void test_relations(void) {
             (expected[left - 1] ? holds : fails)(line);
         }
     }
-    fails("1 / STS > 0 - 1 / 0 * 0"); /* infinity and NaN: nothing holds with NaN */
+    fails("1 / STS > 0 - 1 / 0 * 0"); /* infinity and NaN */
+    fails("1 / STS >= 4");            /* infinity: it would hold whatever there is */
+    fails("0 - 1 / STS != 4");
     fails("0 / STS == 0 / STS");
     fails("0 / STS != 1");
     fails("0 / STS <= 1");
