@@ -9,5 +9,5 @@ echo 1..3
 fuzz 1 fatbin -I. cuda/fatbin.c
 fuzz 2 ptx -I. ptx/*.c
 fuzz 3 run -I. -I../../common ptx/*.c decode/*.c machine/*.c machine/memory/*.c ops/*.c report/*.c \
-    cuda/launch.c cuda/module.c cuda/watch.c -pthread
+    cuda/launch.c cuda/module.c cuda/watch.c ../../common/base/json_text.c -pthread
 finish
