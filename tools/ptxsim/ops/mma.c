@@ -4,6 +4,7 @@
 
 #include "machine/tensormap.h"
 #include "ops/numeric.h"
+#include "ops/shuffle.h"
 
 /* The work is done on fragments as the lanes hold them, so that little has to be put in order.
  *
@@ -60,14 +61,14 @@ static void load_a(MmaElement element, const uint32_t *const a[4], FragmentA fra
 static inline void transpose(const uint32_t b[LANES], Words line[QUAD]) {
     Words c01 = *(const Words *)b, c23 = *(const Words *)(b + 8);
     Words c45 = *(const Words *)(b + 16), c67 = *(const Words *)(b + 24);
-    Words low03 = __builtin_shufflevector(c01, c23, 0, 8, 1, 9, 4, 12, 5, 13);
-    Words high03 = __builtin_shufflevector(c01, c23, 2, 10, 3, 11, 6, 14, 7, 15);
-    Words low47 = __builtin_shufflevector(c45, c67, 0, 8, 1, 9, 4, 12, 5, 13);
-    Words high47 = __builtin_shufflevector(c45, c67, 2, 10, 3, 11, 6, 14, 7, 15);
-    line[0] = __builtin_shufflevector(low03, low47, 0, 1, 8, 9, 4, 5, 12, 13);
-    line[1] = __builtin_shufflevector(low03, low47, 2, 3, 10, 11, 6, 7, 14, 15);
-    line[2] = __builtin_shufflevector(high03, high47, 0, 1, 8, 9, 4, 5, 12, 13);
-    line[3] = __builtin_shufflevector(high03, high47, 2, 3, 10, 11, 6, 7, 14, 15);
+    Words low03 = SHUFFLE(c01, c23, 0, 8, 1, 9, 4, 12, 5, 13);
+    Words high03 = SHUFFLE(c01, c23, 2, 10, 3, 11, 6, 14, 7, 15);
+    Words low47 = SHUFFLE(c45, c67, 0, 8, 1, 9, 4, 12, 5, 13);
+    Words high47 = SHUFFLE(c45, c67, 2, 10, 3, 11, 6, 14, 7, 15);
+    line[0] = SHUFFLE(low03, low47, 0, 1, 8, 9, 4, 5, 12, 13);
+    line[1] = SHUFFLE(low03, low47, 2, 3, 10, 11, 6, 7, 14, 15);
+    line[2] = SHUFFLE(high03, high47, 0, 1, 8, 9, 4, 5, 12, 13);
+    line[3] = SHUFFLE(high03, high47, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
 static void load_b(MmaElement element, const uint32_t *const b[2], FragmentB fragment) {
@@ -108,7 +109,7 @@ CONTRACT static void multiply(FragmentA a, FragmentB b, uint32_t *const d[4],
         for (unsigned r = 0; r < STRIP; r++) {
             HalfRow left = *(const HalfRow *)(c[q] + lane + QUAD * r);
             HalfRow right = *(const HalfRow *)(c[q + 1] + lane + QUAD * r);
-            even[r] = __builtin_shufflevector(left, right, 0, 1, 2, 3, 4, 5, 6, 7);
+            even[r] = JOIN(Row, left, right);
             odd[r] = (Row){0};
         }
         for (unsigned h = 0; h < HALVES; h++)
@@ -189,8 +190,8 @@ static inline void transpose_matrix(Elements row[MATRIX]) {
         Elements next[MATRIX];
         for (unsigned i = 0; i < MATRIX / 2; i++) {
             Elements a = row[i], b = row[i + 4];
-            next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-            next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+            next[2 * i] = SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+            next[2 * i + 1] = SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
         }
         memcpy(row, next, sizeof next);
     }

@@ -4,6 +4,7 @@
 #include "machine/lanes.h"
 #include "machine/observe.h"
 #include "machine/simt.h"
+#include "ops/shuffle.h"
 
 /* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
@@ -107,11 +108,11 @@ static bool butterfly(const u32 a[LANES], const u32 b[LANES], const u32 c[LANES]
     for (unsigned l = 0; l < LANES; l++) differs |= (b[l] ^ b[0]) | ((c[l] & 0x1f1f) ^ 0x1f);
     if (differs) return false;
     memcpy(half, a, sizeof half);
-#define EXCHANGE(n)                                                                         \
-    for (unsigned i = 0; b[0] & (n) && i < 2; i++)                                          \
-    half[i] = __builtin_shufflevector(half[i], half[i], 0 ^ (n), 1 ^ (n), 2 ^ (n), 3 ^ (n), \
-                                      4 ^ (n), 5 ^ (n), 6 ^ (n), 7 ^ (n), 8 ^ (n), 9 ^ (n), \
-                                      10 ^ (n), 11 ^ (n), 12 ^ (n), 13 ^ (n), 14 ^ (n), 15 ^ (n))
+#define EXCHANGE(n)                                                                               \
+    for (unsigned i = 0; b[0] & (n) && i < 2; i++)                                                \
+    half[i] = SHUFFLE(half[i], half[i], 0 ^ (n), 1 ^ (n), 2 ^ (n), 3 ^ (n), 4 ^ (n), 5 ^ (n),     \
+                      6 ^ (n), 7 ^ (n), 8 ^ (n), 9 ^ (n), 10 ^ (n), 11 ^ (n), 12 ^ (n), 13 ^ (n), \
+                      14 ^ (n), 15 ^ (n))
     EXCHANGE(1);
     EXCHANGE(2);
     EXCHANGE(4);
