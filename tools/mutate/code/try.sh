@@ -95,7 +95,7 @@ for test in "${tests[@]}"; do
         run_script "$test"
     else
         link "$mutant" "$house" "$test" || { cat "$log" >&2 && exit 2; }
-        run_program $((10 + 3 * seconds))
+        run_program $((2 + 3 * seconds))
     fi
     code=$?
     judge "$test"
