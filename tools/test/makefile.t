@@ -17,7 +17,7 @@ log=$copy/log
 shown=("$log")
 trap 'rm -rf "$work"' EXIT
 mkdir "$copy"
-unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH
+unset MAKEFLAGS MAKELEVEL MFLAGS D DTYPE CAUSAL DEVICE ARCH NVCC
 # A copy of the tree with two small stages and the object files of the programs: what is tested is
 # the Makefile, not the kernels.
 cp -rp Makefile common tools reference "$copy"
