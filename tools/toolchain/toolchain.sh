@@ -109,16 +109,18 @@ take_disassembler() {
 # fetch FOLDER LIST: unpacks the wheels of LIST as build/cuda/FOLDER, whole or not at all. On
 # failure returns false and leaves the reason in `reason`.
 fetch() {
-    local folder=$wheels/$1 list=$here/$2 fresh
+    local folder=$wheels/$1 list=$here/$2 fresh pip=$python
     reason="$python is not installed"
     command -v "$python" >/dev/null || return 1
-    reason="$python has no pip"
-    "$python" -m pip --version >/dev/null 2>&1 || return 1
     reason="$wheels cannot be written"
     { mkdir -p "$wheels" && fresh=$(mktemp -d "$wheels/fetching.XXXXXX"); } 2>/dev/null || return 1
     scratch+=("$fresh")
+    # A Python without pip may have one for virtual environments: Debian's python3-venv.
+    reason="$python has no pip"
+    "$pip" -m pip --version >/dev/null 2>&1 || { pip=$fresh/venv/bin/python3 &&
+        "$python" -m venv "$fresh/venv" >/dev/null 2>&1; } || return 1
     if ! PIP_USER=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
-        "$python" -m pip install --quiet --no-input --no-deps --no-compile --only-binary :all: \
+        "$pip" -m pip install --quiet --no-input --no-deps --no-compile --only-binary :all: \
         --require-hashes --target "$fresh" --requirement "$list" >"$fresh/log" 2>&1; then
         reason="pip on $(uname -s) $(uname -m) says: $(complaint "$fresh/log")"
         ! grep -q 'DO NOT MATCH THE HASHES' "$fresh/log" ||

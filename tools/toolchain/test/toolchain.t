@@ -308,6 +308,14 @@ ok "only the folder of the pinned release is left" [ "$(ls "$copy/build/cuda")" 
 rm "$copy/calls"
 wheels
 ok "a second time nothing is fetched" [ $status -eq 0 -a ! -e "$copy/calls" ]
+mv "$copy/bin/python3" "$copy/python_with_pip"
+program "$copy/bin/python3" <<END
+[ "\$1 \$2" = '-m venv' ] && mkdir -p "\$3/bin" && cp '$copy/python_with_pip' "\$3/bin/python3"
+END
+rm -r "$copy/build"
+wheels
+ok "without pip that of a virtual environment fetches" wrote "NVCC := $compiler/bin/nvcc"
+ok "of which nothing is left" [ "$(ls "$copy/build/cuda")" = compiler-13.0.88 ]
 
 # ---- The disassembler ----------------------------------------------------------------------------
 fresh
