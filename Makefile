@@ -75,7 +75,7 @@ Flash attention in sixteen stages
                               (MUTANTS=60 of each stage, or all; SEED=1; JOBS=2 at a time)
   make mutate CODE=common     the same for the harness, or CODE=tools/ptxsim/ops, or a file: do its
                               tests notice? (MUTANTS=10 of each file)
-  make planted                bugs that were planted once: is each caught by the command that must?
+  make planted                bugs that were planted once: does the right command catch each?
                               (BUGS=04_no_WAR,14_parity: these alone; JOBS=2 at a time)
   make stage07 profile        Nsight Compute on one launch (needs a GPU)
   make validate               the simulator's instructions and counters beside a GPU's

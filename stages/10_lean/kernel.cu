@@ -3,8 +3,8 @@
 //           tiles that the mask crosses are masked, the last one first; lane addresses are computed
 //           once; O leaves in 16-byte stores. 16 keys at a time are exponentiated, packed and
 //           multiplied with V, so ex2 works under the tensor cores.
-// Before:   beside its ex2, a score of stage 09 costs four FMUL, a compare and a select; a tile
-//           costs a thread 293 integer instructions; the tensor cores idle during the softmax.
+// Before:   beside its ex2, a score of stage 09 costs four FMUL, a compare and a select; its loop
+//           has 293 integer instructions in its text; the tensor cores idle during the softmax.
 // Look for: one MUFU.EX2 per score, between HMMA; no FMUL of scores; few IMAD, LOP3; STG.128 only.
 // Limits:   needs sm_80 or newer.
 #include <float.h>

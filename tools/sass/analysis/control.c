@@ -5,8 +5,9 @@
 enum { STALL_BIT = 41, YIELD_BIT = 45, WRITTEN_BIT = 46, READ_BIT = 49, WAITS_BIT = 52 };
 
 const char control_legend[] =
-    "B: barriers that it waits for; R, W: the barrier that falls when its sources are read, its "
-    "result is written; Y: another warp may go first; then the cycles until the next instruction";
+    "B: scoreboard barriers that it waits for; R, W: the one that is cleared when its sources have "
+    "been read, its result is written; Y: another warp may go first; then the cycles until the "
+    "next instruction";
 
 static unsigned field(uint64_t bits, int at, int width) {
     return (unsigned)(bits >> at) & ((1u << width) - 1);

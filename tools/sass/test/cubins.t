@@ -89,7 +89,7 @@ ok "a library with PTX compiles" [ $? -eq 0 ]
 ok "LINE shows the PTX of the line" grep -qE '^ptx +[0-9]+  ex2.approx.ftz.f32' "$log"
 bits='B[-0-5]{6} R[-0-5] W[-0-5] [-Y] [0-9]{2}'
 ok "and its SASS, with control bits" grep -qE "^ +[0-9a-f]{4}  $bits +MUFU.EX2" "$log"
-ok "whose legend stands above" says "// B: barriers that it waits for"
+ok "whose legend stands above" says "// B: scoreboard barriers that it waits for"
 "$sass" show LINE=18 CLEAN=1 "$scratch/loops.so" >"$log" 2>&1
 ok "CLEAN leaves address and control bits out" grep -qE '^ +MUFU.EX2' "$log"
 ok "and what became what" says "1 PTX instruction became 1 MUFU.EX2"
