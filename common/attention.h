@@ -41,7 +41,7 @@ extern "C" {
 
 /* One problem. Every count is at least 1, kv_heads divides heads, and head h reads the keys and
  * values of KV head h / (heads / kv_heads): grouped-query attention, multi-query if kv_heads = 1.
- */
+ * seq_q and seq_kv are at most 2^31 - 256, because they are rounded up to tiles. */
 typedef struct AttentionProblem {
     int batch;
     int heads;
@@ -79,8 +79,8 @@ extern const AttentionKernel attention_kernels[];
  * heads must be refused, even by a stage whose grid does not grow. */
 const char *attention_supports(const AttentionProblem *problem, int compute_capability);
 
-/* Bytes of scratch memory that attention_launch needs on the current device; 0: none, and it may be
- * NULL. */
+/* Bytes of scratch memory that attention_launch needs on the current device, for a problem that
+ * attention_supports accepts; 0: none, and it may be NULL. */
 size_t attention_workspace_bytes(const AttentionProblem *problem);
 
 /* Enqueues the computation on `stream` and returns without waiting. Allocates nothing; `workspace`

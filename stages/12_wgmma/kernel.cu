@@ -324,7 +324,7 @@ static __device__ void scale_P(Rows &rows, unsigned (&packed_P)[BC / 16][4], flo
 }
 
 // After a P_ij has outgrown its range: m_i anew, O_i = scale_i * O_i. P_ij is scaled likewise; only
-// if fp16 could not hold it, it is computed again.
+// if fp16 might not hold it, it is computed again.
 static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
                                   unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
                                   const float (&S_ij)[BC / 8][4], float c) {

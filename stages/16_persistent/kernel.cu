@@ -46,7 +46,7 @@ constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr bool KEEP_P = D == 128;
 // The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = KEEP_P ? 0x1p15f : 0x1p10f;
-// Beyond it P_ij is computed again: fp16 ends there, or (d128) a factor below 2^-126 would be 0.
+// Beyond it P_ij is computed again: fp16 ends soon, or (d128) a factor below 2^-126 would be 0.
 constexpr float SCALABLE = KEEP_P ? 0x1p100f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
@@ -490,7 +490,7 @@ static __device__ void scale_P(Rows &rows, unsigned (&packed_P)[BC / 16][4], flo
 }
 
 // After a P_ij has outgrown its range: m_i anew, O_i = scale_i * O_i. P_ij is scaled likewise; only
-// if its type could not hold it, it is computed again.
+// if that might lose some of it (SCALABLE), it is computed again.
 static __device__ void into_range(Rows &rows, float (&O_i)[D / 8][4], float (&P_ij)[BC / 8][4],
                                   unsigned (&packed_P)[BC / 16][4], float (&sum)[2],
                                   const float (&S_ij)[BC / 8][4], float c) {
@@ -671,7 +671,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     const int warp = same(threadIdx.x / 32), lane = threadIdx.x % 32, warpgroup = warp / 4;
     const int group_row = warpgroup * 64, warp_row = warp * 16;
 
-    // Merge may begin: its blocks find room when those of this launch end.
+    // Merge may begin: its blocks take what room there is, and wait for the end of this launch.
     if (PIECES) cudaTriggerProgrammaticLaunchCompletion();
     const bool takes_work = threadIdx.x == WARPGROUPS * 128; // a thread of the producer
     if (takes_work) { // the first Q and K at once: nothing hides the time that they take
@@ -720,7 +720,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
                 release(ring_tile, n, 0); // for this thread alone
                 if (t.last < 0) break;
                 for (int j = t.last; j >= t.begin; j -= BC, step++) {
-                    if (!asks_K || step > 0) // the first K has been asked for
+                    if (!asks_K || n > 0 || j < t.last) // the first K has been asked for
                         load_tile(buffers, map, ring, step, TILE_BYTES, j, t.kv);
                     if (asks_K && next && j == min(t.begin + FEW * BC, t.last))
                         mbarrier_arrive(&near_end, 0);
@@ -867,7 +867,7 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     // Heads with the same keys are one where all queries see the same or a head is less than a
     // tile; where each sees half of them, if it saves a sixteenth: long tiles are then not first.
     const bool always = !CAUSAL || p->seq_q < 128, ever = always || p->seq_q <= p->seq_kv / 2;
-    const bool shared = sharing > 1 && ever && p->seq_q <= INT_MAX / sharing;
+    const bool shared = sharing > 1 && ever && p->seq_q <= (INT_MAX - 255) / sharing;
     Plan best = {}, plan = {};
     long long shortest = LLONG_MAX;
     for (int one = shared && always; one <= shared; one++)

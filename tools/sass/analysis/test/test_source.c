@@ -6,6 +6,10 @@
 
 #include <malloc.h>
 
+#if !__GLIBC_PREREQ(2, 33)
+#define mallinfo2 mallinfo /* its numbers are ints */
+#endif
+
 static Source cut(const char *text) {
     char *copy = list_zeroed(strlen(text) + 1, 1);
     strcpy(copy, text);
