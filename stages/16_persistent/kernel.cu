@@ -46,7 +46,7 @@ constexpr int PANEL_ROW = PANEL * 2; // bytes
 constexpr bool KEEP_P = D == 128;
 // The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
 constexpr float LIMIT = KEEP_P ? 0x1p15f : 0x1p10f;
-// Beyond it P_ij is computed again: fp16 ends soon, or (d128) a factor below 2^-126 would be 0.
+// Beyond it P_ij is computed again: fp16 ends at twice it, or (d128) a factor may be below 2^-126.
 constexpr float SCALABLE = KEEP_P ? 0x1p100f : 0x1p15f;
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
 constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
