@@ -92,12 +92,15 @@ double check_rms_error(const Problem *problem, const Rows *rows, const Truth *tr
                        const uint16_t *O) {
     const size_t d = (size_t)problem->d;
     double squares = 0, count = 0;
-    for (size_t i = 0; i < rows->count * d; i++) {
-        if (!isfinite(truth->O[i])) continue;
-        const double got = element_to_float(problem->type, O[rows->index[i / d] * d + i % d]);
-        const double error = check_O_error(truth, i, got);
-        squares += error * error;
-        count++;
+    for (size_t r = 0; r < rows->count; r++) {
+        const uint16_t *row = O + rows->index[r] * d;
+        for (size_t column = 0; column < d; column++) {
+            if (!isfinite(truth->O[r * d + column])) continue;
+            const double got = element_to_float(problem->type, row[column]);
+            const double error = check_O_error(truth, r * d + column, got);
+            squares += error * error;
+            count++;
+        }
     }
     return count > 0 ? sqrt(squares / count) : 0;
 }
@@ -128,14 +131,18 @@ static double roundings_of(const Problem *p, const Rows *rows, const Truth *trut
     double error = 0, low_error = 0, one_rounding = 0; /* sums of squares */
     Distinct distinct = {.count = 0};
     if (p->type != TYPE_BF16) return 0;
-    for (size_t i = 0; i < rows->count * d; i++) {
-        const double due = truth->O[i], low = truth->low_O[i];
-        if (!isfinite(due) || !isfinite(low) || truth->nan_too[i]) continue;
-        const double by_scores = truth->score_error[i / d];
-        error += square(element_to_float(p->type, O[rows->index[i / d] * d + i % d]) - due);
-        low_error += square(low - due) + (isfinite(by_scores) ? square(by_scores) : 0);
-        one_rounding += square(element_ulp(p->type, due)) / 12;
-        add_distinct(&distinct, due);
+    for (size_t r = 0; r < rows->count; r++) {
+        const double by_scores = truth->score_error[r];
+        const uint16_t *row = O + rows->index[r] * d;
+        for (size_t column = 0; column < d; column++) {
+            const size_t i = r * d + column;
+            const double due = truth->O[i], low = truth->low_O[i];
+            if (!isfinite(due) || !isfinite(low) || truth->nan_too[i]) continue;
+            error += square(element_to_float(p->type, row[column]) - due);
+            low_error += square(low - due) + (isfinite(by_scores) ? square(by_scores) : 0);
+            one_rounding += square(element_ulp(p->type, due)) / 12;
+            add_distinct(&distinct, due);
+        }
     }
     if (distinct.count < ENOUGH || low_error < square(1.3) * one_rounding) return 0;
     return sqrt(error / low_error);

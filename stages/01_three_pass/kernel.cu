@@ -100,7 +100,7 @@ const AttentionKernel attention_kernels[] = {{"scores", (const void *)scores, TH
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability < 75) return "needs compute capability 7.5 or newer";
-    const long long col_tiles = max(ceil_div(p->seq_kv, BC), D / BC);
+    const double col_tiles = max(ceil_div(p->seq_kv, BC), D / BC);
     if (col_tiles * ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;

@@ -373,7 +373,7 @@ const AttentionKernel attention_kernels[] = {
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability < 80) return "needs compute capability 8.0 or newer";
-    if ((long long)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
+    if ((double)ceil_div(p->seq_q, BR) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }

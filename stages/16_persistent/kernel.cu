@@ -911,7 +911,7 @@ static int multiprocessors() {
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
-    if ((long long)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX)
+    if ((double)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX)
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }

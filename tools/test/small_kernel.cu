@@ -13,8 +13,15 @@
 #include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
-#include <cuda_fp16.h>
-typedef __half element;
+struct element { // __half; cuda_fp16.h is a quarter of what the compiler has to read
+    unsigned short bits;
+    __device__ element(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+    __device__ operator float() const {
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+    }
+};
 #endif
 
 constexpr int D = HEAD_DIM;

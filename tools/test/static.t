@@ -124,7 +124,7 @@ if [ $can_sanitize = no ]; then
 elif [ $built -ne 0 ]; then
     judge 1 "the C tests build with sanitizers"
 else
-    export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+    export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16
     for source in "${tests[@]}"; do
         (cd $shadow && "build/test/${source%.c}") >"$log" 2>&1
         judge $? "$source under the sanitizers"

@@ -288,7 +288,7 @@ function testWork() {
 // In milliseconds of a processor that nobody else uses: known work before each move tells how much
 // of it there is. If a time is too long, all moves are made up to twice more, and the quickest of
 // each counts.
-const LONG = 50, TOO_LONG = 200, KNOWN = 10; // ms
+const LONG = 50, TOO_LONG = 200, KNOWN = 3; // ms
 function doKnown() {
   const list = document.createElement('div');
   for (let n = 0; n < KNOWN * 2000; n++) list.append(document.createElement('span'));
@@ -320,8 +320,9 @@ function testSpeed() {
 // ---- Looks --------------------------------------------------------------------------------------
 
 // Of a colour that is painted over another.
+const paper = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 function luminance(text, ground = text, opacity = 1) {
-  const paper = document.createElement('canvas').getContext('2d');
+  paper.globalAlpha = 1;
   paper.fillStyle = ground;
   paper.fillRect(0, 0, 1, 1);
   paper.globalAlpha = opacity;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A few seconds of fuzzing each parser, and what they feed: the decoder and the executor. Catches: a
+# A second of fuzzing each parser, and what they feed: the decoder and the executor. Catches: a
 # crash, an access out of bounds, an endless loop or undefined behaviour on broken input.
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tools/test/fuzz.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A few seconds of fuzzing each reader. Catches: a crash, a read out of bounds, an endless loop or
+# A second of fuzzing each reader. Catches: a crash, a read out of bounds, an endless loop or
 # undefined behaviour on broken input.
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tools/test/fuzz.sh
