@@ -98,13 +98,29 @@ function marginOf(side, line) {
   return [bar, ...cells];
 }
 
+// A line in colours; words that the other side lacks are marked.
+function withMarks(line, parts) {
+  const lacks = parts.flatMap(({ text, shared }) =>
+    Array(text.length).fill(!shared && text.trim() !== ''));
+  let at = 0;
+  const runs = text => {
+    const nodes = [];
+    for (let end = at + text.length, from = at; at < end; from = at) {
+      while (at < end && lacks[at] === lacks[from]) at++;
+      const run = line.slice(from, at);
+      nodes.push(lacks[from] ? make('mark', '', run) : run);
+    }
+    return nodes;
+  };
+  return coloured(line).flatMap(part => typeof part === 'string' ? runs(part)
+    : make('span', part.className, runs(part.textContent)));
+}
+
 function textOf(row, side, index, parts) {
   const text = make('code', 'text');
   if (index < 0) return text;
-  if (row.kind === 'changed')
-    text.append(...parts.map(p => p.shared || !p.text.trim() ? p.text : make('mark', '', p.text)));
-  else
-    text.append(...coloured(side.source[index]));
+  const line = side.source[index];
+  text.append(...row.kind === 'changed' ? withMarks(line, parts) : coloured(line));
   if (row.kind === 'moved') {
     const where = make('button', 'go', row.left >= 0 ? `moved to ${row.elsewhere + 1}`
       : `moved from ${row.elsewhere + 1}`);

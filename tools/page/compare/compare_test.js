@@ -30,6 +30,17 @@ function selfTest() {
   press('f');
   check(document.querySelectorAll('.folded').length === 0 &&
     document.querySelectorAll('.pair-row').length === rows.length, 'f unfolds all lines');
+  const shown = (place, i) => document.querySelector(`[data-row="${i}"] .${place} .text`);
+  const changed = rows.flatMap((row, i) => row.kind !== 'changed' ? [] : [
+    { text: shown('left', i), line: from.source[row.left] },
+    { text: shown('right', i), line: to.source[row.right] }]);
+  check(changed.every(({ text, line }) => text.textContent === line),
+    'a changed line has all its words in order');
+  check(changed.every(({ text, line }) =>
+    text.querySelectorAll('span').length === coloured(line).filter(part => part.className).length),
+  'and its colours');
+  check(!changed.length || changed.some(({ text }) => text.querySelector('mark')),
+    'and what differs is marked');
   press('f');
   check(document.querySelectorAll('.folded').length === folds, 'and folds them again');
   press('n');
