@@ -76,7 +76,7 @@ extern const AttentionKernel attention_kernels[];
 /* NULL if the stage can compute this problem on a device of this compute capability
  * (10 * major + minor: 90 for 9.0), else one sentence that says why not. There are two reasons: the
  * stage runs on no device of this capability, or the problem needs more than 2^31 - 1 blocks. 2^40
- * heads must be refused, even by a stage whose grid does not grow. */
+ * heads of 2^30 rows must be refused, even by a stage whose grid does not grow. */
 const char *attention_supports(const AttentionProblem *problem, int compute_capability);
 
 /* Bytes of scratch memory that attention_launch needs on the current device, for a problem that

@@ -53,14 +53,14 @@ static bool accepts_many_rows(const Stage *stage, const Problem *problem, int co
     return true;
 }
 
-/* 2^40 heads, and a block for each at least: no launch can count them, and a stage that counts in
- * 32 bits would launch some of them or none. */
+/* 2^40 heads of 2^30 rows: no launch can count their blocks. Tiles of 64 rows are 2^64, of which a
+ * stage that counts in 32 or in 64 bits would launch some or none. */
 static bool refuses_too_many(const Stage *stage, const Problem *problem, int compute_capability,
                              Error *error) {
     const AttentionProblem most = {.batch = 1 << 20,
                                    .heads = 1 << 20,
                                    .kv_heads = 1 << 20,
-                                   .seq_q = 64,
+                                   .seq_q = 1 << 30,
                                    .seq_kv = 64,
                                    .scale = problem->shape.scale};
     return stage_supports(stage, &most, compute_capability) ||

@@ -13,7 +13,7 @@
 #include <cuda_bf16.h>
 typedef __nv_bfloat16 element;
 #else
-struct element { // __half; cuda_fp16.h is a quarter of what the compiler has to read
+struct element { // as __half; cuda_fp16.h would be a quarter of the compiler's time
     unsigned short bits;
     __device__ element(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
     __device__ operator float() const {

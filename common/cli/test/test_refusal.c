@@ -4,6 +4,7 @@
 #include "test/tap.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* What no stage may accept. */
@@ -19,6 +20,12 @@ static const char *never(const AttentionProblem *p, int capability) {
 static const char *counts_in_32_bits(const AttentionProblem *p, int capability) {
     (void)capability;
     return (unsigned)p->batch * (unsigned)p->heads > INT_MAX ? "too many heads" : NULL;
+}
+
+static const char *counts_in_64_bits(const AttentionProblem *p, int capability) {
+    (void)capability;
+    const uint64_t row_tiles = ((uint64_t)p->seq_q + 63) / 64;
+    return row_tiles * (uint64_t)p->batch * (uint64_t)p->heads > INT_MAX ? "too many heads" : NULL;
 }
 
 static const char *other_device(const AttentionProblem *p, int capability) {
@@ -188,10 +195,13 @@ int main(void) {
     devices_it_is_compiled_for();
     workspaces();
     ok(asked(counts_in_32_bits, problem_of(1, 2, 33, 40), 90) == STATUS_FAIL &&
-           strcmp(error.text, "it would accept B=1048576 H=1048576 HKV=1048576 N=64 NKV=64: more "
-                              "than 2^31 - 1 tiles must be refused, even by a kernel whose grid "
-                              "does not grow") == 0,
+           strcmp(error.text, "it would accept B=1048576 H=1048576 HKV=1048576 N=1073741824 "
+                              "NKV=64: more than 2^31 - 1 tiles must be refused, even by a kernel "
+                              "whose grid does not grow") == 0,
        "who counts blocks in 32 bits would accept 2^40: %s", error.text);
+    ok(asked(counts_in_64_bits, problem_of(1, 2, 33, 40), 90) == STATUS_FAIL &&
+           strstr(error.text, "it would accept B=1048576"),
+       "and in 64 bits 2^64: %s", error.text);
     const Problem small = problem_of(1, 2, 33, 40);
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
     ok(asked(other_device, small, 80) == STATUS_SKIP, "a stage for another device is left out");
