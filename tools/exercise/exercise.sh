@@ -169,23 +169,23 @@ told() {
 endless() { [ "$code" -eq 124 ] || [ "$code" -eq 137 ] || grep -q 'an endless loop?' "$log"; }
 faulted() { [ "$code" -gt 1 ] || ended || grep '^ptxsim:' "$log" | grep -qv ' data race '; }
 
-# code_of KERNEL: its code, without comments, spaces and line ends.
-code_of() { sed 's,//.*,,' "$1" | tr -d '[:space:]'; }
-
-# copied: says of a kernel that is a stage's, word for word, which one that is.
+# copied: says of a kernel that is a stage's, but for comments, spaces and line ends, which one
+# that is.
 copied() {
-    local mine other
-    mine=$(code_of "$kernel")
-    for other in "$stage" $(printf '%s\n' stages/[0-9][0-9]_* | sed 's,.*/,,'); do
-        [ "$mine" = "$(code_of "stages/$other/kernel.cu")" ] || continue
-        case $other in
-            "$stage") other="that of the stage itself" ;;
-            "$(before "$stage")") other="still that of stage ${other%%_*}, ${other#*_}" ;;
-            *) other="that of stage ${other%%_*}, ${other#*_}" ;;
-        esac
-        echo "  note   but for comments and spaces its code is $other"
-        return
-    done
+    local other
+    other=$(awk 'FNR == 1 { code[FILENAME] = "" }
+        { sub(/\/\/.*/, ""); gsub(/[[:space:]]/, ""); code[FILENAME] = code[FILENAME] $0 }
+        END { for (i = 2; i < ARGC; i++) if (code[ARGV[i]] == code[ARGV[1]]) break
+            if (i < ARGC) print ARGV[i] }' \
+        "$kernel" "stages/$stage/kernel.cu" stages/[0-9][0-9]_*/kernel.cu)
+    [ -n "$other" ] || return 0
+    other=${other#stages/} other=${other%/kernel.cu}
+    case $other in
+        "$stage") other="that of the stage itself" ;;
+        "$(before "$stage")") other="still that of stage ${other%%_*}, ${other#*_}" ;;
+        *) other="that of stage ${other%%_*}, ${other#*_}" ;;
+    esac
+    echo "  note   but for comments and spaces its code is $other"
 }
 
 compiles() {

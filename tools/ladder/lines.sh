@@ -31,14 +31,20 @@ done <"$budget"
 before=''
 for folder in "$stages"/[0-9][0-9]_*/; do
     [ -e "$folder" ] || break
-    stage=$(basename "$folder")
+    stage=${folder%/}
+    stage=${stage##*/}
     number=${stage%%_*}
     kernel=$stages/$stage/kernel.cu
     [ "${instead%%=*}" != "$stage" ] || kernel=${instead#*=}
     [ -f "$kernel" ] || { echo "$kernel is not there" >&2 && exit 64; }
+    mapfile -t lines <"$kernel"
     changed=-
-    [ -z "$before" ] || changed=$(diff "$before" "$kernel" | grep -c '^[<>]' || true)
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$number" "$stage" "$(grep -c '' "$kernel")" \
+    if [ -n "$before" ]; then # a sign for each line that only one of the two has
+        signs=$(diff --unchanged-line-format= --old-line-format=- --new-line-format=+ \
+            "$before" "$kernel" || true)
+        changed=${#signs}
+    fi
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$number" "$stage" "${#lines[@]}" \
         "${most[$number]:--}" "$changed" "${changes[$number]:--}"
     unset "most[$number]" "changes[$number]" # so that a second stage of this number has no row
     before=$kernel

@@ -5,7 +5,7 @@ NEED_TOOLS := $(filter-out $(NO_TOOLS),$(or $(COMMANDS),$(MAKECMDGOALS),help))
 WRITES := $(if $(NEED_TOOLS),build) \
           $(if $(filter start,$(MAKECMDGOALS)),work) \
           $(if $(filter sass-baseline,$(MAKECMDGOALS)),notes/results)
-unwritable = $(shell mkdir -p $1 2>/dev/null; [ -d $1 ] || echo $1; \
+unwritable = $(shell [ -d $1 ] || mkdir -p $1 2>/dev/null || echo $1; \
     find $1 -maxdepth 4 -type d ! -writable -print -quit 2>/dev/null)
 $(foreach d,$(WRITES),$(foreach u,$(firstword $(call unwritable,$d)),$(error \
     $u cannot be written: it is a file, or a folder of another user or on a read-only disk)))
@@ -18,10 +18,13 @@ $(if $(NEED_TOOLS),$(if $(shell [ -d "$$TMPDIR" -a -w "$$TMPDIR" ] || echo no),$
 endif
 # gone FILE: "force" if it names what is no longer there, because the checkout or the CUDA Toolkit
 # has moved: it is written anew then.
-gone = $(if $(wildcard $1),$(if $(shell sed 's/.* := //' $1 | while read -r file; do \
-    case $$file in (/*) [ -e "$$file" ] || echo gone ;; esac; done),force))
-# Asked before minutes of compiling; what differs is built anew, and cmp says what does.
-wants = $(if $(shell command -v $1),,$(error $1 was not found: install $2))
+GONE := $(if $(NEED_TOOLS),$(shell for names in $(wildcard build/*.mk build/*.path); do \
+    while read -r line; do file=$${line/* := /}; [[ $$file != /* || -e $$file ]] || echo $$names; \
+    done <$$names; done))
+gone = $(if $(filter $1,$(GONE)),force)
+# Asked before minutes of compiling. Where PATH has blanks, a shell knows.
+wants = $(if $(or $(wildcard $(addsuffix /$1,$(subst :, ,$(PATH)))),$(shell command -v $1)),,\
+    $(error $1 was not found: install $2))
 ifneq ($(NEED_TOOLS),)
 $(foreach t,cmp diff,$(call wants,$t,diffutils))
 $(if $(filter test,$(MAKECMDGOALS)),$(call wants,prove,perl))
@@ -102,9 +105,10 @@ nvcc_for = $(if $(for_sim),$(SIM_NVCC) $(subst $(NVCC_PLAIN),$(SIM_PLAIN),$(NVCC
     $(NVCC) $(NVCC_FLAGS))
 
 # A file that changes only if the text changes: what depends on it is rebuilt then, and only then.
+differ = $(subst $1,,$2)$(subst $2,,$1)
 define remember
-$1: force
-	@mkdir -p $$(@D); echo '$2' | cmp -s - $$@ || echo '$2' > $$@
+$1: $(if $(call differ,$2,$(if $(wildcard $1),$(file <$1))),force)
+	@$$(folder); echo '$2' >$$@
 endef
 $(eval $(call remember,build/flags/host,$(CC) $(CFLAGS) $(HOST_FLAGS)))
 .PHONY: force

@@ -10,11 +10,10 @@ FAST := common/base/element.c $(addprefix common/truth/,check.c oracle.c product
         tools/ptxsim/report/footprint.c $(addprefix tools/sass/replay/,path.c replay.c)
 LANES := tools/ptxsim/ops/ops_%
 build/host/%.o: %.c build/flags/host build/toolchain.mk
-	@mkdir -p $(@D); $(call say,cc    $<)
-	@$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) \
+	@$(folder); $(call say,cc    $<); \
+	$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) \
 	    $(if $(filter $(LANES),$<),-ftree-vectorize) $(HOST_FLAGS) -Icommon \
-	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@
-	@$(said)
+	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@ && $(said)
 build/attention: $(HARNESS)
 	@$(call say,link  $@)
 	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
@@ -36,7 +35,7 @@ TRUTH_SOURCES := $(foreach s,cli/library cli/regimes cli/options truth/init trut
     base/generator base/parallel base/error,common/$s.c)
 export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
-	@mkdir -p $(@D); $(call say,link  $@)
+	@$(folder); $(call say,link  $@)
 	@$(CC) $(CFLAGS) -O3 $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
 	    -shared $(TRUTH_SOURCES) -lm -o $@
 	@$(said)

@@ -10,24 +10,23 @@
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
         $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
-	@mkdir -p $$(@D); $$(call say,nvcc  $2 $$* ($1))
-	@trap 'rm -f $$@.$$$$$$$$.new*' EXIT; \
+	@$$(folder); $$(call say,nvcc  $2 $$* ($1)); trap 'rm -f $$@.$$$$$$$$.new*' EXIT; \
 	$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
 	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$@.$$$$$$$$.new.d) \
 	    $(if $(KERNEL),-I$(dir $(KERNEL))) \
 	    -o $$@.$$$$$$$$.new </dev/null 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
-	cat $$@.$$$$$$$$.new.log >&2; [ $$$$code -eq 0 ] || { [ -s $$@.$$$$$$$$.new.log ] || \
+	if [ -s $$@.$$$$$$$$.new.log ]; then cat $$@.$$$$$$$$.new.log >&2; \
+	    ! grep -q '(C75' $$@.$$$$$$$$.new.log || { code=1; \
+	        echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; }; \
+	elif [ $$$$code -ne 0 ]; then \
 	    echo "$$<: the compiler failed and said nothing: is the disk of build/ full?" >&2; \
-	    exit 1; }; \
-	! grep -q '(C75' $$@.$$$$$$$$.new.log || { \
-	    echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; exit 1; }; \
+	fi; [ $$$$code -eq 0 ] || exit 1; \
 	$(if $3,echo '$$<:' >>$$@.$$$$$$$$.new.d && mv $$@.$$$$$$$$.new.d $$@.d &&) \
-	mv $$@.$$$$$$$$.new $$@
-	@$$(said)
+	mv $$@.$$$$$$$$.new $$@ && $$(said)
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attention.h \
         $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
-	@mkdir -p $$(@D)
+	@$$(folder)
 	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
 	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@ </dev/null
 $(if $3,-include $(wildcard $(or $4,$(KERNEL_ROOT))/$1/$2/*.d))

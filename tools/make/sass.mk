@@ -7,14 +7,13 @@ build/sass: $(SASS) build/host/common/base/error.o
 	@$(CC) -rdynamic $^ -ldl -lm -o $@
 	@$(said)
 build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
-	@mkdir -p $(@D)
-	@$(CC) -rdynamic $^ -ldl -lm -o $@
+	@$(folder); $(CC) -rdynamic $^ -ldl -lm -o $@
 build/disassembler.mk: build/toolchain.mk $(call gone,build/disassembler.mk)
 	@tools/toolchain/toolchain.sh --disassembler $@
 
 # Before a command: the disassembler that build/disassembler.mk names, in its environment.
 LAB := build/sass build/disassembler.mk
-LAB_RUN = while read -r line; do export "$$line"; done < <(sed 's/ := /=/' build/disassembler.mk); \
+LAB_RUN = while IFS= read -r line; do export "$${line/ := /=}"; done <build/disassembler.mk; \
     build/sass
 # Listings are kept for the next command.
 export LISTINGS := build/listings

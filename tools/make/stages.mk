@@ -41,7 +41,7 @@ FORWARD = $(foreach v,$(OPTIONS),$(if $(filter-out file undefined,$(origin $v)),
 # simulated, where the GPU is older.
 ifndef ARCH
 ARCH := sm_$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap --format=csv,noheader \
-    2>/dev/null | tr -d .); [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc || echo 80)
+    2>/dev/null); cc=$${cc/./}; [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc || echo 80)
 endif
 NEEDS := $(subst :needs ,:,$(shell grep -How 'needs sm_[0-9a]*' $(STAGES:%=stages/%/kernel.cu)))
 needing = $(patsubst stages/%/kernel.cu:$1,%,$(filter %:$1,$(NEEDS)))

@@ -14,11 +14,9 @@ build/host/tools/libptxsim.a: $(PTXSIM) build/host/common/base/json_text.o
 	@rm -f $@; ar rcs $@ $^
 LIBRARIES := $(FAKE) build/host/common/libharness.a build/host/tools/libptxsim.a
 build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.a
-	@mkdir -p $(@D)
-	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
-	@mkdir -p $(@D)
-	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 
 # Where NumPy has to be fetched, that is done while the compilers work.
 .PHONY: numpy

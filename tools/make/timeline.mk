@@ -9,7 +9,7 @@ stamped_folder = timeline/$(or $(KERNEL_FOLDER),$1)
 stamped_so = $(KERNEL_ROOT)/$(call arch_of,$1)/$(call stamped_folder,$1)/$(VARIANT).so
 define stamped_rule
 build/$2/kernel.cu: $(call source_of,$1) stages/$1/timeline.marks $(STAMPS) $3
-	@mkdir -p $$(@D)
+	@$$(folder)
 	@awk -v macros=tools/timeline/stamp.cuh -f tools/timeline/stamp.awk \
 	    stages/$1/timeline.marks $(call source_of,$1) >$$@
 $(call kernel_rule,$(call arch_of,$1),$2,build/$2/kernel.cu common/stamped.h)
@@ -30,7 +30,7 @@ timeline_page = build/timeline/$1_$(VARIANT)$(if $(KERNEL),_work).html
 # On the site: a page of every record in notes/results/timeline/.
 define site_timeline
 $(SITE)/timeline/$1.html: notes/results/timeline/$1.json stages/$1/kernel.cu $(PAGE_FILES)
-	@mkdir -p $$(@D)
+	@$$(folder)
 	@NAV='$(call site_nav,$1,$(call before,$1),timeline)' \
 	    tools/page/timeline/page.sh $1 stages/$1/kernel.cu $$< $$@
 SITE_PAGES += $(SITE)/timeline/$1.html

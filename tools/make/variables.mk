@@ -16,11 +16,14 @@ endif
 # What is being built: on a terminal one line, over which the next is written and which is gone when
 # that is done, in a log a line each.
 say = { [ -t 2 ] && printf '\033[K%s\r' '$1' || echo '$1'; } >&2
-said = [ ! -t 2 ] || printf '\033[K' >&2
+said = { [ ! -t 2 ] || printf '\033[K' >&2; }
+
+# The folder of what is made, in a recipe. Each line of one is a shell, and mkdir one more process.
+folder = [ -d $(@D) ] || mkdir -p $(@D)
 
 # Loops become vectors as wide as this machine's processor has them. The level is among the flags,
 # so on another processor the programs are built anew. On Arm all have the same, without an option.
-PROCESSOR := $(shell sed -n '/^flags/{p;q}' /proc/cpuinfo 2>/dev/null)
+PROCESSOR := $(file </proc/cpuinfo)
 AVX2 := avx2 bmi1 bmi2 f16c fma abm movbe
 AVX512 := avx512f avx512bw avx512cd avx512dq avx512vl
 lacks = $(filter-out $(PROCESSOR),$1)

@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 markdown=$1 file=$2 output=$3 root=$4
-folder=$(dirname "$0")/..
+folder=${0%/*}/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -52,8 +52,8 @@ icon() { # icon PAGE NAME SIGN: a link that shows its name under the pointer
     echo '</ul>'
 } >"$scratch/stages"
 
-mkdir -p "$(dirname "$output")"
-title=$(sed -n 's/^# //p' "$file" | head -n 1)
+[ -d "${output%/*}" ] || mkdir -p "${output%/*}"
+title=$(sed -n '/^# /{s///p;q}' "$file")
 awk -v folder="$folder" -v page=site/chapter.html -v title="${title//&/and}" -v nav='' \
     -v files="stages=$scratch/stages body=$scratch/body" -f "$folder/inline.awk" </dev/null |
     sed "s,@root@,$root,g" >"$scratch/page"

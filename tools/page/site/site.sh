@@ -14,12 +14,9 @@ sed -n '/^:root {/,/^\* {/p' "$folder/style.css" | sed '$d' >"$scratch/palette"
 awk -v folder="$folder" -v page=site/site.css -v files="palette=$scratch/palette" \
     -f "$folder/inline.awk" </dev/null >"$out/site.css"
 cp "$folder/site/site.js" "$out/site.js"
-for file in notes/img/*.svg notes/results/*.svg notes/*.ipynb common/*.h common/*/*.h \
+cp -u --parents notes/img/*.svg notes/results/*.svg notes/*.ipynb common/*.h common/*/*.h \
     tools/toolchain/trial.cu tools/toolchain/compiler.txt tools/limits/latencies.cu \
-    tools/limits/machines/*.txt tools/sass/replay/timing.h LICENSE; do
-    mkdir -p "$out/$(dirname "$file")"
-    cp -u "$file" "$out/$file"
-done
+    tools/limits/machines/*.txt tools/sass/replay/timing.h LICENSE "$out"
 
 # Titles of all pages, and the words of the glossary.
 page_of() { case $1 in README.md) echo index.html ;; *README.md) echo "${1%README.md}index.html" ;;

@@ -4,11 +4,11 @@
 
 enum { WARP = 32, REGISTERS_TOGETHER = 256 };
 
-/* A multiprocessor: what is left of its blocks at time `at`. */
+/* A multiprocessor: what is left of its blocks at time `at`; which of them ends next, and when. */
 typedef struct Room {
-    double at;
+    double at, next_end;
     double *left;
-    int blocks, resident;
+    int blocks, resident, next;
     double alone;
 } Room;
 
@@ -19,30 +19,31 @@ static double pace(const Room *room) {
     return room->blocks / speed;
 }
 
-static int shortest(const Room *room) {
-    int least = 0;
+static void find_next(Room *room) {
+    room->next = 0;
     for (int i = 1; i < room->blocks; i++)
-        if (room->left[i] < room->left[least]) least = i;
-    return least;
+        if (room->left[i] < room->left[room->next]) room->next = i;
+    room->next_end = room->at + room->left[room->next] * pace(room);
 }
 
-static double next_end(const Room *room) {
-    return room->at + room->left[shortest(room)] * pace(room);
+static void begin_one(Room *room, double cost) {
+    room->left[room->blocks++] = cost;
+    find_next(room);
 }
 
 /* Goes on until its next block has ended, and takes that away. */
 static void end_one(Room *room) {
-    const int least = shortest(room);
-    const double done = room->left[least];
-    room->at += done * pace(room);
+    const double done = room->left[room->next];
+    room->at = room->next_end;
     for (int i = 0; i < room->blocks; i++) room->left[i] -= done;
-    room->left[least] = room->left[--room->blocks];
+    room->left[room->next] = room->left[--room->blocks];
+    find_next(room);
 }
 
 static int first_to_end(const Room *room, int sms) {
     int first = 0;
     for (int s = 1; s < sms; s++)
-        if (next_end(&room[s]) < next_end(&room[first])) first = s;
+        if (room[s].next_end < room[first].next_end) first = s;
     return first;
 }
 
@@ -58,7 +59,7 @@ double schedule_end(const double *cost, int blocks, int sms, int resident, doubl
             s = first_to_end(room, sms);
             end_one(&room[s]);
         }
-        room[s].left[room[s].blocks++] = cost[b];
+        begin_one(&room[s], cost[b]);
     }
     for (int s = 0; s < sms; s++) {
         while (room[s].blocks > 0) end_one(&room[s]);
