@@ -4,9 +4,8 @@
 #   tools/toolchain/python.sh OUTDIR
 #
 # The first that works: $PYTHON or python3 itself, if it can import numpy, else OUTDIR/bin/python3,
-# made if need be: a virtual environment, or, where python3 comes without ensurepip, a folder of
-# packages and a script that adds it to the module path. What is fetched is compared with the hashes
-# of numpy.txt. Nothing outside OUTDIR changes.
+# a virtual environment, made if need be. What is fetched is compared with the hashes of numpy.txt.
+# Nothing outside OUTDIR changes.
 #
 # What was found goes to stderr. Exit: 0, 2 if there is none to be had, 64 bad usage.
 set -euo pipefail
@@ -35,21 +34,17 @@ print(numpy.__version__)' 2>/dev/null) || return 1
     printf '%-10s %-7s %s\n' numpy "$version" "$1" >&2
 }
 
-# unpack FOLDER: makes FOLDER/bin/python3 with the NumPy for this Python, one way or the other.
+# unpack FOLDER: makes FOLDER, a virtual environment with the NumPy for this Python. The pip is that
+# of $base if it has one: to put one into FOLDER takes longer than all else.
 unpack() {
     local install=(-m pip install --quiet --no-input --no-compile --only-binary :all:
-        --require-hashes --requirement "$list")
-    if "$base" -m venv "$1"; then
-        "$1/bin/python3" "${install[@]}"
+        --require-hashes --requirement "$list") python=$1/bin/python3
+    "$base" -m venv --without-pip "$1" || return
+    if "$base" -m pip --version; then
+        "$base" "${install[@]}" --target \
+            "$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
     else
-        rm -rf "$1"
-        "$base" "${install[@]}" --target "$1/packages" || return
-        mkdir "$1/bin"
-        cat >"$1/bin/python3" <<END
-#!/bin/sh
-PYTHONPATH=\$(dirname "\$0")/../packages\${PYTHONPATH:+:\$PYTHONPATH} exec "$base" "\$@"
-END
-        chmod +x "$1/bin/python3"
+        "$python" -m ensurepip && "$python" "${install[@]}"
     fi
 }
 

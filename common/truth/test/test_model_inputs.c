@@ -203,7 +203,7 @@ int main(void) {
     peak(INIT_SINK, 12, 50, 500, 20, 0, 1, 6);
     peak(INIT_LOCAL, 20, 100, 700, 30, 630, 19, 5);
     peak(INIT_LOCAL, 20, 700, 100, 650, 50, 19, 5);
-    peak(INIT_LOCAL, 100, 3, 131072, 1, 131070, 64, 33);
+    peak(INIT_LOCAL, 100, 3, 32768, 1, 32766, 64, 33);
     peak(INIT_RECENCY, 1000, 3, 8192, 1, 8191, 200, 10);
     peak(INIT_PRIMACY, 1000, 3, 8192, 1, 0, 200, 10);
     grows(INIT_RECENCY, TYPE_BF16, 131072);

@@ -209,23 +209,21 @@ static void driver(void) {
 /* NaN is as good as NaN. */
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-/* Elements first .. first + count - 1 as numbers, which the caller frees. */
-static double *numbers_of(ElementType type, const uint16_t *elements, size_t first, size_t count) {
+/* Elements as numbers, which the caller frees. */
+static double *numbers_of(ElementType type, const uint16_t *elements, size_t count) {
     double *numbers = malloc(count * sizeof *numbers);
-    for (size_t i = 0; i < count; i++) numbers[i] = element_to_float(type, elements[first + i]);
+    for (size_t i = 0; i < count; i++) numbers[i] = element_to_float(type, elements[i]);
     return numbers;
 }
 
 /* How many numbers of the truth differ from the plain oracle's in row number r of those compared.
  */
-static int row_differs(const Problem *p, const Inputs *inputs, const Rows *rows, const Truth *truth,
-                       size_t r) {
-    const size_t d = (size_t)p->d, head = d * (size_t)p->shape.seq_kv, index = rows->index[r];
-    const size_t kv = problem_kv_head(p, index) * head;
+static int row_differs(const Problem *p, const double *all_Q, const double *all_K,
+                       const double *all_V, const Rows *rows, const Truth *truth, size_t r) {
+    const size_t d = (size_t)p->d, index = rows->index[r];
+    const size_t kv = problem_kv_head(p, index) * d * (size_t)p->shape.seq_kv;
     const int visible = problem_visible_keys(p, (int)(index % (size_t)p->shape.seq_q));
-    double *q = numbers_of(p->type, inputs->Q, index * d, d);
-    double *K = numbers_of(p->type, inputs->K, kv, head);
-    double *V = numbers_of(p->type, inputs->V, kv, head);
+    const double *q = all_Q + index * d, *K = all_K + kv, *V = all_V + kv;
     double O[128], low_O[128], LSE, low_LSE, score_error;
     plain_row(q, K, V, visible, p->d, p->shape.scale, O, &LSE, &score_error);
     plain_low_row(p->type, q, K, V, visible, p->d, p->shape.scale, low_O, &low_LSE);
@@ -233,7 +231,6 @@ static int row_differs(const Problem *p, const Inputs *inputs, const Rows *rows,
                 !same(truth->score_error[r], score_error);
     for (size_t c = 0; c < d; c++)
         wrong += !same(truth->O[r * d + c], O[c]) + !same(truth->low_O[r * d + c], low_O[c]);
-    free(q), free(K), free(V);
     return wrong;
 }
 
@@ -249,7 +246,11 @@ static void same_bits(const Problem *p, Init init, double work) {
     inputs_create(p, init, 0, 5, 0, &inputs, &error); /* 5 mod 3: special values are in V */
     rows_choose(p, 1, work, &rows, &error);
     oracle_create(p, p->shape.scale, &inputs, &rows, &truth, &error);
-    for (size_t r = 0; r < rows.count; r++) wrong += row_differs(p, &inputs, &rows, &truth, r);
+    double *Q = numbers_of(p->type, inputs.Q, problem_q_elements(p));
+    double *K = numbers_of(p->type, inputs.K, problem_kv_elements(p));
+    double *V = numbers_of(p->type, inputs.V, problem_kv_elements(p));
+    for (size_t r = 0; r < rows.count; r++) wrong += row_differs(p, Q, K, V, &rows, &truth, r);
+    free(Q), free(K), free(V);
     ok(wrong == 0, "%zu of %zu rows, %s, %d keys, %s: %d numbers are not the plain oracle's",
        rows.count, rows.total, variant, p->shape.seq_kv, init_name(init), wrong);
     oracle_free(&truth);

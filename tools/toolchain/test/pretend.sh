@@ -41,6 +41,7 @@ esac
 END
 }
 # python [PIP]: a python3 without NumPy; "pip install --target FOLDER" runs PIP with $folder set.
+# It makes virtual environments, which have NumPy once there is a folder packages/numpy.
 python() {
     program "$copy/bin/python3" <<END
 echo "\$*" >>'$copy/calls'
@@ -51,6 +52,10 @@ pip() {
 case "\$*" in
 '-m pip --version') exit 0 ;;
 '-m pip install'*) pip "\$@" ;;
+'-m venv --without-pip '*) mkdir -p "\$4/bin" && cp "\$0" "\$4/bin/python3" ;;
+'-m ensurepip') exit 0 ;;
+'-c import sysconfig;'*) echo "\${0%/bin/*}/packages" ;;
+'-c import numpy'*) [ -d "\${0%/bin/*}/packages/numpy" ] && echo 2.2.6 ;;
 '-c import sys;'*) exit 0 ;;
 *) exit 1 ;;
 esac

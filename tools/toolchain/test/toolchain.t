@@ -360,18 +360,29 @@ numpy_python
 ok "a NumPy that is another one ends with 2" [ $status -eq 2 ]
 ok "and its list is named" says "a wheel is not the one whose hash tools/toolchain/numpy.txt has"
 ok "and nothing is left of it" [ -z "$(ls -A "$copy/build")" ]
-python "mkdir -p \$folder"
-# shellcheck disable=SC2016 # expanded when it runs
-sed -i '2i[ -z "${PYTHONPATH:-}" ] || { echo 2.2.6; exit; }' "$copy/bin/python3"
+python "mkdir -p \${folder:=\${0%/bin/*}/packages}/numpy"
 numpy_python
-ok "without ensurepip the packages go to a folder of ours" \
-    grep -q -- '--target .*build/python' "$copy/calls"
+ok "the packages go to a virtual environment of ours" \
+    grep -q -- '--target .*build/python.*/packages' "$copy/calls"
 ok "and pip is told to compare" \
     grep -q -- '--require-hashes --requirement .*/numpy.txt' "$copy/calls"
 ok "and its python3 is the answer" [ "$(tail -n 1 "$log")" = "$copy/build/python/bin/python3" ]
 rm "$copy/calls"
 numpy_python
 ok "a second time nothing is fetched" [ $status -eq 0 -a "$(grep -c pip "$copy/calls")" -eq 0 ]
+mv "$copy/bin/python3" "$copy/python_with_pip"
+program "$copy/bin/python3" <<END
+case "\$1 \$2" in
+'-c import sys;'*) exit 0 ;;
+'-m venv') mkdir -p "\$4/bin" && cp '$copy/python_with_pip' "\$4/bin/python3" ;;
+*) exit 1 ;;
+esac
+END
+rm -r "$copy/build" "$copy/calls"
+numpy_python
+ok "without pip one is put into the virtual environment" \
+    [ "$(grep -cE '^-m (ensurepip|pip install)' "$copy/calls")" -eq 2 ]
+ok "which fetches" [ "$(tail -n 1 "$log")" = "$copy/build/python/bin/python3" ]
 run "$copy/tools/toolchain/python.sh"
 ok "python.sh without a folder: bad usage" [ $status -eq 64 ]
 
