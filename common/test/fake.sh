@@ -38,19 +38,22 @@ link() { # link PROGRAM OBJECT...: what the objects have is not taken from the l
     "$cc" -rdynamic -pthread "${@:2}" $built/cli/main.o $built/libharness.a -ldl -lm -o "$work/$1"
 }
 
-# build STAGE...: two programs, and a folder for each stage; 02_element has BUG_ELEMENT.
+# build STAGE...: two programs, and a folder for each stage, with its variant d128_fp16_full;
+# 02_element has BUG_ELEMENT.
 build() {
-    local stage bug mask
     link attention $runtime || return 1
     "$cc" "${flags[@]}" -DFAKE_SIMULATED=1 -c test/fake_runtime.c -o "$work/runtime.o" || return 1
     link simulator "$work/runtime.o" || return 1
+    build_variant full 0 "$@"
+}
+build_causal() { build_variant causal 1 "$@"; } # build_causal STAGE...: another variant of some
+build_variant() {
+    local mask=$1 causal=$2 stage bug
+    shift 2
     for stage in "$@"; do
         bug=${stage#*_}
-        mkdir "$work/$stage"
-        for mask in 0_full 1_causal; do
-            "$cc" "${flags[@]}" -fPIC -shared -DBUG="BUG_${bug^^}" -DHEAD_DIM=128 -DELEMENT_BF16=0 \
-                -DCAUSAL="${mask%_*}" test/fake_stage.c \
-                -o "$work/$stage/d128_fp16_${mask#*_}.so" || return 1
-        done
+        mkdir -p "$work/$stage"
+        "$cc" "${flags[@]}" -fPIC -shared -DBUG="BUG_${bug^^}" -DHEAD_DIM=128 -DELEMENT_BF16=0 \
+            -DCAUSAL="$causal" test/fake_stage.c -o "$work/$stage/d128_fp16_$mask.so" || return 1
     done
 }

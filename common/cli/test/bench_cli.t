@@ -11,7 +11,7 @@ build_short() {
         "$cc" "${flags[@]}" -c "$work/regimes.c" -o "$work/regimes.o" &&
         link short $runtime "$work/regimes.o"
 }
-if ! build 01_none 12_unsupported || ! build_short; then
+if ! build 01_none 12_unsupported || ! build_causal 01_none 12_unsupported || ! build_short; then
     echo "Bail out! the programs do not build"
     exit 1
 fi
