@@ -7,11 +7,11 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../../test/fake.sh"
 
-build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
+{ build 01_none 02_element 03_nan 04_guard 05_lse 06_tail 07_head 08_mask 09_later 10_fault \
     11_launch 12_unsupported 13_workspace 14_workspace_guard 15_shared 16_input 17_refuses \
     18_refuses_all 26_shape 27_zeros &&
     build_causal 01_none 02_element 07_head 08_mask 11_launch 12_unsupported 17_refuses \
-        26_shape ||
+        26_shape; } ||
     { echo "Bail out! the programs do not build"; exit 1; }
 small=(B=1 H=4 HKV=2 N=100 REPS=3)
 
