@@ -7,10 +7,10 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../../test/fake.sh"
 
-{ build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later 16_moves \
-    17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error 24_waits 25_swallows \
-    26_millions 27_crash 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more 32_abort \
-    33_overflow 34_exit_at_once 35_exit_quickly 36_crash_loaded 37_crash_asked \
+{ build 01_none 10_fault 11_launch 12_workspace_guard 13_hang 14_hang_later 15_fault_later \
+    16_moves 17_long 18_slow 19_idle 20_address 21_counter 22_stream 23_error 24_waits \
+    25_swallows 26_millions 27_crash 28_exit 29_exit_loaded 30_exit_asked 31_exit_asked_more \
+    32_abort 33_overflow 34_exit_at_once 35_exit_quickly 36_crash_loaded 37_crash_asked \
     38_crash_measured 39_no_kernel && build_causal 01_none 13_hang 16_moves 17_long 28_exit; } ||
     { echo "Bail out! the programs do not build"; exit 1; }
 mv "$work/simulator" "$work/attention-sim"
