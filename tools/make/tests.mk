@@ -18,10 +18,13 @@ build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
 	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 
-# Where NumPy has to be fetched, that is done while the compilers work.
-.PHONY: numpy
+# Where NumPy and cmark-gfm have to be fetched, that is done while the compilers work. Tests of pages
+# are skipped without the latter.
+.PHONY: numpy markdown
 numpy:
 	@tools/toolchain/python.sh build/python >/dev/null
+markdown:
+	@$(MAKE) -s --no-print-directory build/markdown.path || :
 
 # The program that makes mutants, for `make mutate` and its tests.
 MUTATE := $(call objects,tools/mutate)
