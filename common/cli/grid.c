@@ -34,7 +34,7 @@ enum {
     SEVERAL_TILES = 129, /* keys, so that a maximum can be stale */
     HEADS = 6,           /* heads and kv_heads */
     COMBINATIONS = 18,   /* of batch 1 to 3 and these */
-    SMALL_PAIRS = 110000 /* pairs_of a case of the small grid: the most */
+    SMALL_PAIRS = 80000  /* pairs_of a case of the small grid: the most */
 };
 
 /* Shapes beside the pairs of lengths: long and thin ones; more heads than the y and the z of a
