@@ -18,8 +18,8 @@ build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
 	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $@
 
-# Where NumPy and cmark-gfm have to be fetched, that is done while the compilers work. Tests of pages
-# are skipped without the latter.
+# Where NumPy and cmark-gfm have to be fetched, that is done while the compilers work. Without the
+# latter the tests of the site are skipped.
 .PHONY: numpy markdown
 numpy:
 	@tools/toolchain/python.sh build/python >/dev/null
