@@ -12,6 +12,9 @@ SHELL := /bin/bash
 export LC_ALL := C
 unexport CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX SHELLOPTS BASHOPTS
 
+ifneq ($(filter 3.% 4.0 4.0.% 4.1 4.1.%,$(MAKE_VERSION)),)
+$(error GNU make 4.2 or newer is needed, and this is $(MAKE_VERSION))
+endif
 ifeq ($(wildcard tools/make/given.mk),)
 $(error run make in the folder of its Makefile, or make -C with that folder)
 endif

@@ -39,6 +39,9 @@ ok "and prints help" says "make stage07 run"
 (cd / && run -f "$copy/Makefile")
 ok "another folder's make ends with 2" [ $? -eq 2 ]
 ok "and is told where to go" says "run make in the folder of its Makefile"
+run MAKE_VERSION=4.1
+ok "a make that cannot read files ends with 2" [ $? -eq 2 ]
+ok "and is told which can" says "GNU make 4.2 or newer is needed, and this is 4.1."
 run stage99 run
 ok "an unknown stage ends with 2" [ $? -eq 2 ]
 ok "and the stages there are" says "there is no stage99: the stages are stage01 stage02"
