@@ -6,18 +6,14 @@
 chromium=$(for name in chromium-headless-shell chromium chromium-browser google-chrome; do
     command -v $name && break
 done || true)
+dump_py=$(dirname "${BASH_SOURCE[0]}")/dump.py
 
-# dump PAGE FRAGMENT SIZE: the document that a page has become in a window of that size, such as
-# 1366,768. What the browser says goes to stderr. A page is gone before threads that compile and
-# collect for its scripts would pay. (--single-process saves more, and crashes one time in thirty.)
+# dump PAGE FRAGMENT SIZE OUTPUT: the document that a page has become in a window of that size, such
+# as 1366,768. What is wrong is said on stderr. The browser stays for further pages of this shell,
+# and ends with it.
 dump() {
-    local profile code=0
-    profile=$(mktemp -d)
-    timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --window-size="$3" \
-        --js-flags=--single-threaded \
-        --disable-extensions --disable-background-networking --disable-component-update \
-        --user-data-dir="$profile" --virtual-time-budget=60000 --dump-dom \
-        "file://$(realpath "$1")#$2" || code=$?
-    rm -rf "$profile"
-    return $code
+    local made
+    [ -n "${BROWSER_PID:-}" ] || coproc BROWSER { exec "$dump_py" "$chromium"; }
+    printf '%s\t%s\t%s\n' "$4" "$3" "file://$(realpath "$1")#$2" >&"${BROWSER[1]}" &&
+        IFS= read -r made <&"${BROWSER[0]}" && [ "$made" = "$4" ]
 }

@@ -12,8 +12,7 @@ if [ -z "$chromium" ]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-dump "$page" "picture${2:+&$2}" 1100,800 >"$scratch/document" 2>"$scratch/log" ||
-    { cat "$scratch/log" >&2; exit 1; }
+dump "$page" "picture${2:+&$2}" 1100,800 "$scratch/document" || exit 1
 sed -n '/<pre id="picture">/,/<\/pre>/p' "$scratch/document" | sed 's/.*<pre id="picture">//
     s/<\/pre>.*//; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' | grep . ||
     { echo "$page left no picture" >&2; exit 1; }

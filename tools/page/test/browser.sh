@@ -14,7 +14,7 @@ if [ -z "$chromium" ]; then
 fi
 
 # document PAGE [FRAGMENT [SIZE]]: what the page has become, to $scratch/document.
-document() { dump "$1" "${2:-}" "${3:-1366,768}" >"$scratch/document" 2>/dev/null; }
+document() { dump "$1" "${2:-}" "${3:-1366,768}" "$scratch/document"; }
 
 # fits PAGE [SIZE]: no part of it lies beyond the right edge of a window of that size, or a phone.
 fits() {
@@ -24,7 +24,7 @@ fits() {
         const all = document.documentElement; pre.textContent = all.scrollWidth - all.clientWidth;\
         document.body.append(pre); }\
         </script>&|" "$1" >"$scratch/narrow.html"
-    dump "$scratch/narrow.html" "" "$size" >"$scratch/document" 2>/dev/null
+    dump "$scratch/narrow.html" "" "$size" "$scratch/document"
     beyond=$(left beyond | head -n 1)
     [ "$beyond" = 0 ]
     result $? "$1: nothing is cut off at $size, ${beyond:-unknown} pixels"

@@ -24,4 +24,15 @@ result $? "it asks for nothing else and has no hole"
 tools/page/explore/picture.sh 2>"$scratch/log"
 [ $? -eq 64 ] && grep -q 'Usage: picture.sh STAGE' "$scratch/log"
 result $? "without a stage it says how it is used" "$scratch/log"
+mkdir "$scratch/bin" && printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/chromium-headless-shell"
+chmod +x "$scratch/bin/chromium-headless-shell"
+PATH=$scratch/bin:$PATH tools/page/svg_of.sh tools/page/shell.html >"$scratch/log" 2>&1
+[ $? -eq 1 ] && [ "$(cat "$scratch/log")" = "dump.py: the browser has ended" ]
+result $? "a browser that ends at once ends it with a sentence" "$scratch/log"
+echo '<script>for (;;) {}</script>' >"$scratch/endless.html"
+sed 's/^MOST_SECONDS = .*/MOST_SECONDS = 2/' tools/page/dump.py >"$scratch/impatient.py"
+printf '%s\t1,1\tfile://%s\n' "$scratch/document" "$scratch/endless.html" |
+    python3 "$scratch/impatient.py" "$chromium" >"$scratch/log" 2>&1
+[ $? -eq 1 ] && [ "$(cat "$scratch/log")" = "dump.py: the page takes more than 2 seconds" ]
+result $? "and so does a page that never ends" "$scratch/log"
 echo "1..$count"
