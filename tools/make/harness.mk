@@ -26,7 +26,9 @@ build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
 # by the compiler that the trial most likely takes.
 build/simulator.mk: | $(if $(wildcard build/simulator.mk build/attention-sim),,$(if \
     $(filter run counters annotate,$(MAKECMDGOALS)),$(firstword $(KERNELS))) build/attention-sim)
--include $(wildcard $(addprefix build/host/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
+# Which headers each of OBJECTS was made of.
+depend = $(eval -include $(wildcard $(1:.o=.d)))
+$(call depend,$(HARNESS) $(PTXSIM))
 PROGRAMS := build/attention $(if $(wildcard tools/ptxsim/cuda/harness.c),build/attention-sim)
 
 # The inputs and the truth as a library, for reference/peers.py.

@@ -2,6 +2,7 @@
 SASS_GOALS := sass count sass-diff compare ladder sass-ladder sass-baseline check-sass
 SASS := $(call objects,tools/sass $(addprefix tools/sass/,analysis limits replay commands))
 LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
+$(call depend,$(SASS))
 build/sass: $(SASS) build/host/common/base/error.o
 	@$(call say,link  $@)
 	@$(CC) -rdynamic $^ -ldl -lm -o $@

@@ -28,6 +28,9 @@ markdown:
 
 # The program that makes mutants, for `make mutate` and its tests.
 MUTATE := $(call objects,tools/mutate)
+$(if $(filter-out stage% $(filter-out test mutate planted validate,$(KNOWN)),$(MAKECMDGOALS)),\
+    $(call depend,$(MUTATE) build/host/common/test/*.o $(addsuffix /*.o,\
+    $(addprefix build/host/,common/*/test tools/*/test tools/*/*/test))))
 build/mutate: $(MUTATE) build/host/common/base/error.o
 	@$(call say,link  $@)
 	@$(CC) $^ -o $@
