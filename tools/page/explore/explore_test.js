@@ -1,5 +1,5 @@
 // The page's own test: opened with #test it drives itself by real events and leaves TAP in the
-// document; #test&speed also times moves of the cursor. What it expects is worked out here in its
+// document; #test&work also counts and times what moves of the cursor do. What it expects is worked out here in its
 // own way, from addresses and layouts.
 
 const tap = { lines: [], count: 0, clicks: 0 };
@@ -588,8 +588,7 @@ function selfTest() {
     if (faulty) askRace();
     move({ launch: 0, warp: 0, step: 0 });
     for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,
-      testWork]) test();
-    if (ASKED.includes('speed')) testSpeed();
+      ...(ASKED.includes('work') ? [testWork, testSpeed] : [])]) test();
     if (!hasLines()) testWithoutLines();
     for (const question of faulty || !hasLines() ? [] : QUESTIONS[run.stage] || []) question();
     testLooks();

@@ -109,6 +109,6 @@ once=$(tools/page/site/results.sh notes/results/nvidia_h200.jsonl | wc -l)
 [ "$once" -gt 0 ] && [ "$(wc -l <"$scratch/times")" -eq $((2 * once)) ] &&
     [ "$(grep -c 'Card b' "$scratch/times")" -eq "$once" ]
 result $? "the chart has the times of every card, those of one run of each"
-drive build/site/explore/16_persistent.html speed
+drive build/site/explore/06_cp_async.html
 drive build/site/compare/06_07.html
 echo "1..$count"
