@@ -1,6 +1,6 @@
 // The page's own test: opened with #test it drives itself by real events and leaves TAP in the
-// document; #test&work also counts and times what moves of the cursor do. What it expects is worked out here in its
-// own way, from addresses and layouts.
+// document; #test&work also counts and times what moves of the cursor do. What it expects is worked
+// out here in its own way, from addresses and layouts.
 
 const tap = { lines: [], count: 0, clicks: 0 };
 
