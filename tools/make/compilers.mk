@@ -57,8 +57,8 @@ ALSO_SIMULATED := test compare $(if $(filter validate,$(MAKECMDGOALS)),$(shell \
 ON_DEVICE := run grid fuzz repeat sanitize tune timeline $(ALSO_SIMULATED)
 RUNNING := $(filter $(SIMULATED) $(ON_DEVICE),$(MAKECMDGOALS))
 ifneq ($(filter $(ON_DEVICE),$(RUNNING)),)
-NO_GPU := $(or $(filter sim,$(DEVICE)),$(DRIVER_TOO_OLD),$(shell \
-    nvidia-smi -L >/dev/null 2>&1 || echo none))
+NO_GPU := $(or $(filter sim,$(DEVICE)),$(DRIVER_TOO_OLD),$(if $(NVIDIA_SMI),$(shell \
+    nvidia-smi -L >/dev/null 2>&1 || echo none),none))
 endif
 SIM_ALONE := $(strip $(filter simulator,$(FOR)) $(if $(RUNNING),\
     $(if $(filter-out $(SIMULATED) $(if $(NO_GPU),$(ON_DEVICE)),$(RUNNING)),,yes)))

@@ -36,12 +36,16 @@ VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$
 VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)
 FORWARD = $(foreach v,$(OPTIONS),$(if $(filter-out file undefined,$(origin $v)),'$v=$($v)'))
 
+# Without this program there is no GPU, and no shell has to ask it. Where PATH has blanks, one knows.
+NVIDIA_SMI := $(or $(wildcard $(addsuffix /nvidia-smi,$(subst :, ,$(PATH)))),\
+    $(if $(word 2,$(PATH)),$(shell command -v nvidia-smi)))
 # The architecture: the GPU's own, else sm_80, which has stages 01 to 11. A stage whose header says
 # `needs sm_90a` is built for that and nothing else; one that needs sm_80 is built for that, and
 # simulated, where the GPU is older.
 ifndef ARCH
-ARCH := sm_$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap --format=csv,noheader \
-    2>/dev/null); cc=$${cc/./}; [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc || echo 80)
+ARCH := sm_$(or $(if $(NVIDIA_SMI),$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap \
+    --format=csv,noheader 2>/dev/null); cc=$${cc/./}; \
+    [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc)),80)
 endif
 NEEDS := $(subst :needs ,:,$(shell grep -How 'needs sm_[0-9a]*' $(STAGES:%=stages/%/kernel.cu)))
 needing = $(patsubst stages/%/kernel.cu:$1,%,$(filter %:$1,$(NEEDS)))

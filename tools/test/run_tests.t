@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The end of `make test`: the slowest tests by name, and prove's exit code.
-# Catches: a failure that the summary swallows, a slow test that is not named, a test that is lost
-# because the last run knew it, or did not.
+# The end of `make test`: what was skipped, the slowest tests by name, and prove's exit code.
+# Catches: a failure that the summary swallows, a skipped test that nobody sees, a slow test that is
+# not named, a test that is lost because the last run knew it, or did not.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tools/test/tap.sh
@@ -39,6 +39,17 @@ ok "one that fails ends with 1" [ $code -eq 1 ]
 ok "and the slowest are named all the same" grep -q '^slower slow ' <<<"$(named)"
 ok "all four have run, and no other" \
     [ "$(sort begun | tr '\n' ' ')" = 'broken quick1 slow slower ' ]
+ok "nothing is said of skipped ones where there are none" [ "$(grep -c '^Skipped' out)" -eq 0 ]
+printf '#!/bin/sh\necho "1..0 # SKIP needs a tool"\n' >t/whole.t
+printf '#!/bin/sh\n%s\n' 'echo ok 1 - a \# SKIP no b' 'echo ok 2' 'echo ok 3 - c \# SKIP no b' \
+    'echo ok 4 \# skip no d' 'echo 1..4' >t/checks.t
+chmod +x t/{whole,checks}.t
+run {whole,checks,quick1}.t
+ok "tests that are skipped are named, and so are the reasons" [ \
+    "$(sed -n '/^Skipped:$/,/^The slowest/p' out | sed '1d;$d')" = \
+    $'t/whole.t: needs a tool\nt/checks.t: checks 2: no b\nt/checks.t: checks 1: no d' ]
+run quick1.t
+ok "those of an earlier run are not" [ "$(grep -c '^Skipped' out)" -eq 0 ]
 TEST_JOBS=1 run {quick1,slow,slower}.t
 ok "what took long begins, and what is not asked for does not run" \
     [ "$(sort begun | tr '\n' ' ')-$(tail -n 1 begun)" = 'quick1 slow slower -quick1' ]
