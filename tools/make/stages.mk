@@ -36,7 +36,7 @@ VARIANTS := $(foreach d,d64 d128,$(foreach t,fp16 bf16,$(foreach m,full causal,$
 VARIANT := d$(D)_$(DTYPE)_$(if $(filter 1,$(CAUSAL)),causal,full)
 FORWARD = $(foreach v,$(OPTIONS),$(if $(filter-out file undefined,$(origin $v)),'$v=$($v)'))
 
-# Without this program there is no GPU, and no shell has to ask it. Where PATH has blanks, one knows.
+# Without this program there is no GPU, and no shell asks it. Where PATH has blanks, one knows.
 NVIDIA_SMI := $(or $(wildcard $(addsuffix /nvidia-smi,$(subst :, ,$(PATH)))),\
     $(if $(word 2,$(PATH)),$(shell command -v nvidia-smi)))
 # The architecture: the GPU's own, else sm_80, which has stages 01 to 11. A stage whose header says
