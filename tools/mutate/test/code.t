@@ -129,8 +129,8 @@ mutants common/truth/rows.c "$work/failing"
 ok "a test that fails without any mutant is no yardstick" says "$work/failing itself fails"
 
 sample=common/truth/check.c,common/base/progress.c,common/base/element.c
-sample+=,tools/ptxsim/machine/memory/banks.c,tools/sass/analysis/source.c
-rooms=$(echo {common/{base,truth},tools/{ptxsim/machine,sass/analysis}}/test/test_*.c | sed \
+sample+=,tools/ptxsim/machine/memory/banks.c,tools/sass/replay/path.c
+rooms=$(echo {common/{base,truth},tools/{ptxsim/machine,sass/replay}}/test/test_*.c | sed \
     's,[^ ]*,build/test/&,g; s,\.c,,g')
 make -s mutate CODE=$sample MUTANTS=2 JOBS=2 C_TESTS="$rooms" >"$log" 2>&1
 ok "a sample: every survivor is explained" [ $? -eq 0 ]
