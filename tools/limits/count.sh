@@ -89,7 +89,8 @@ for library in "$@"; do
     run "$to/first" "$least" 0
     run "$to/second" "$least" 1
     echo "$least" $((2 * least)) $((3 * least)) >"$to/lengths"
-    counted || { rm -rf "$counts" && mv -T "$to" "$counts"; } || counted
+    counted || { rm -rf "$counts" && said=$(mv -T "$to" "$counts" 2>&1); } || counted ||
+        { echo "${said:-}" >&2 && exit 2; }
     rm -rf "$to"
 done
 tell_no_more

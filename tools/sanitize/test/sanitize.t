@@ -40,7 +40,8 @@ cat >"$work/nvidia-smi" <<'END'
 #!/bin/bash
 [ "$1" = -L ]
 END
-chmod +x "$work/program-sim" "$work/bin/compute-sanitizer" "$work/nvidia-smi"
+printf '#!/bin/sh\nexit 9\n' >"$work/bin/nvidia-smi" # as where there is no GPU
+chmod +x "$work/program-sim" "$work"/bin/* "$work/nvidia-smi"
 export CALLS=$calls PATH=$work/bin:$PATH
 sanitize() {
     : >"$calls"
@@ -131,6 +132,7 @@ ok "a program that ends with 0 before each verdict is no clean one" [ $code -eq 
 ok "and says so" says "the program ended early: does a stage's host code end it?"
 
 # ---- on a GPU ------------------------------------------------------------------------------------
+mv "$work/bin/nvidia-smi" "$work/none"
 mv "$work/nvidia-smi" "$work/bin"
 sanitize build/01_one
 ok "where there is a GPU, it runs there" called 0 'DEVICE=sim'
@@ -159,7 +161,7 @@ ln -s "$work/bin/nvidia-smi" "$work/path"
 PATH=$work/path sanitize build/01_one
 ok "a GPU without compute-sanitizer: exit 2" [ $code -eq 2 ]
 ok "and a sentence" says "compute-sanitizer was not found"
-rm "$work/bin/nvidia-smi" "$work/path/nvidia-smi"
+mv "$work/none" "$work/bin/nvidia-smi"
 sanitize DEVICE=gpu build/01_one
 ok "DEVICE=gpu without one: exit 2" [ $code -eq 2 ]
 rm "$work/program-sim"
