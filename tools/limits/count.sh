@@ -10,7 +10,7 @@
 #   first.json, second.json    the record of the least, with its first and its second block
 # tools/sass/limits/model.c reads them. What is newer than the library and the simulator stays.
 #
-# Exit: 0; 1 if the simulator fails on a stage, with its reason.
+# Exit: 0; 1 if the simulator fails on a stage, with its reason; 2 if its counts cannot be kept.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 export SIM_MULTIPROCESSORS=2

@@ -6,7 +6,7 @@ WRITES := $(if $(NEED_TOOLS),build) \
           $(if $(filter start,$(MAKECMDGOALS)),work) \
           $(if $(filter sass-baseline,$(MAKECMDGOALS)),notes/results)
 unwritable = $(shell [ -d $1 ] || mkdir -p $1 2>/dev/null || echo $1; \
-    find $1 -maxdepth 3 -type d ! -writable -print -quit 2>/dev/null)
+    find $1 -maxdepth 4 -type d ! -writable -print -quit 2>/dev/null)
 $(foreach d,$(WRITES),$(foreach u,$(firstword $(call unwritable,$d)),$(error \
     $u cannot be written: it is a file, or a folder of another user or on a read-only disk)))
 # Compilers and scripts write into TMPDIR; an empty one is none to scripts, but not to compilers.

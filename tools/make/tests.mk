@@ -3,11 +3,6 @@ LIBHARNESS := $(filter-out %/main.o %/no_simulator.o,$(HARNESS))
 FAKE := build/host/common/test/fake_runtime.o
 C_TESTS := $(patsubst %.c,build/test/%,\
     $(wildcard common/*/test/test_*.c tools/*/test/test_*.c tools/*/*/test/test_*.c))
-# static.t runs all of them, under sanitizers. Of code that is compiled for speed these make other
-# code, so its tests run as they are built, too.
-BUILT_TESTS := $(if $(call is_given,C_TESTS),$(C_TESTS),$(filter $(addprefix build/test/,\
-    common/base/% common/truth/% $(addprefix tools/ptxsim/,machine/% ops/% report/% test/%) \
-    tools/sass/replay/%),$(C_TESTS)))
 SCRIPT_TESTS := $(wildcard common/*/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
 # Those that take longest begin, so that none of them runs on alone at the end.
 LONG_TESTS := common/cli/test/stages.t $(addprefix tools/,test/static.t page/test/site.t \

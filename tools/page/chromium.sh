@@ -13,7 +13,7 @@ dump_py=$(dirname "${BASH_SOURCE[0]}")/dump.py
 # and ends with it.
 dump() {
     local made
-    [ -n "${BROWSER_PID:-}" ] || coproc BROWSER { exec "$dump_py" "$chromium"; }
-    printf '%s\t%s\t%s\n' "$4" "$3" "file://$(realpath "$1")#$2" >&"${BROWSER[1]}" &&
-        IFS= read -r made <&"${BROWSER[0]}" && [ "$made" = "$4" ]
+    [ -n "${CHROMIUM_PID:-}" ] || coproc CHROMIUM { exec "$dump_py" "$chromium"; }
+    printf '%s\t%s\t%s\n' "$4" "$3" "file://$(realpath "$1")#$2" >&"${CHROMIUM[1]}" &&
+        IFS= read -r made <&"${CHROMIUM[0]}" && [ "$made" = "$4" ]
 }

@@ -10,6 +10,7 @@ Exit: 1, with a sentence, if the browser ends or a page takes more than two minu
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -103,18 +104,19 @@ class Browser:
 
 
 def main():
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(sys.argv[1], profile)
-        try:
-            for line in sys.stdin:
-                output, size, address = line.rstrip("\n").split("\t")
-                text = browser.document(address, *map(int, size.split(",")))
-                with open(output, "w", encoding="utf-8") as file:
-                    file.write(text)
-                print(output, flush=True)
-            browser.close()
-        finally:
-            browser.process.kill()
+    profile = tempfile.mkdtemp()
+    browser = Browser(sys.argv[1], profile)
+    try:
+        for line in sys.stdin:
+            output, size, address = line.rstrip("\n").split("\t")
+            text = browser.document(address, *map(int, size.split(",")))
+            with open(output, "w", encoding="utf-8") as file:
+                file.write(text)
+            print(output, flush=True)
+        browser.close()
+    finally:
+        browser.process.kill()
+        shutil.rmtree(profile, ignore_errors=True)
 
 
 main()

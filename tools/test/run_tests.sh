@@ -43,7 +43,7 @@ skipped() {
         END {
             for (i = 1; i <= count; i++)
                 printf "%s: checks %d: %s\n", tests[i], checks[tests[i], reasons[i]], reasons[i]
-        }' "${printed[@]}" /dev/null)
+        }' ${printed[@]+"${printed[@]}"} /dev/null)
 }
 
 tap=$times.tap # what each test printed

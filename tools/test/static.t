@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What can be said of the C code without running it on a GPU: compilers with more warnings than the
-# build asks for, clang-tidy (.clang-tidy), and all C tests, under AddressSanitizer and
-# UndefinedBehaviorSanitizer where gcc has them, built in build/sanitized; gcc's warnings are those
-# of that build. Catches: what those find. The last checks plant a fault each, to see that they do.
+# build asks for, clang-tidy (.clang-tidy), and the C tests once more under AddressSanitizer and
+# UndefinedBehaviorSanitizer, built in build/sanitized; gcc's warnings are those of that build.
+# Catches: what those find. The last checks plant a fault each, to see that they do.
 #
 # build/analysed keeps with which settings clang and clang-tidy had nothing to say, and when: they
 # look only at files of which make has made a sanitized object since; without it, at all.
@@ -51,17 +51,18 @@ prepare() {
     done
 }
 in_shadow() { # in_shadow ARGUMENT...: make there
-    nice make -s -k -C $shadow -j2 CC="$compiler" CFLAGS='-Og -g1' \
+    nice make -s -k -C $shadow -j2 CC="gcc ${sanitize[*]}" CFLAGS='-Og -g1' \
         HOST_FLAGS="-std=c11 -D_GNU_SOURCE -pthread -MMD -MP -Og ${asked[*]} ${stage[*]}" "$@"
 }
-asked=() compiler=${CC:-gcc} how='as it is: no gcc with libasan and libubsan'
-gcc_untrusted=$(not_asked gcc) || { asked=("${warnings[@]}" -Werror) && compiler=gcc; }
+asked=()
+gcc_untrusted=$(not_asked gcc) || asked=("${warnings[@]}" -Werror)
+can_sanitize=no built=1
 if echo 'int main(void) { return 0; }' | gcc "${sanitize[@]}" -x c - -o "$work/probe" 2>/dev/null
 then
-    compiler="gcc ${sanitize[*]}" how='under the sanitizers'
+    can_sanitize=yes
+    prepare && in_shadow "${objects[@]}" "${programs[@]}" >"$work/built" 2>&1
+    built=$?
 fi
-prepare && in_shadow "${objects[@]}" "${programs[@]}" >"$work/built" 2>&1
-built=$?
 
 # ---- warnings ------------------------------------------------------------------------------------
 clang_warns() { clang "${flags[@]}" -Werror -fsyntax-only "$@" >"$log" 2>&1; }
@@ -94,8 +95,8 @@ look() {
 }
 # In the harness, which counts elements, a product of two ints is no index.
 tidy_harness() { tidy --checks=bugprone-implicit-widening-of-multiplication-result "$@"; }
-if [ ${#asked[@]} -eq 0 ]; then
-    skip "$gcc_untrusted"
+if [ $can_sanitize = no ] || [ ${#asked[@]} -eq 0 ]; then
+    skip "${gcc_untrusted:-no gcc with libasan and libubsan}"
 else
     cp "$work/built" "$log"
     judge $built "gcc has nothing to say on ${#sources[@]} files"
@@ -117,15 +118,23 @@ else
 fi
 [ $found -eq 0 ] && cp "$work/settings" build/analysed
 
-# ---- the C tests ---------------------------------------------------------------------------------
-cp "$work/built" "$log"
-if [ $built -ne 0 ]; then
-    judge 1 "the C tests build"
+# ---- sanitizers ----------------------------------------------------------------------------------
+# passed PROGRAM: it ends with 0, no check fails, and there are as many as it says at its end.
+passed() {
+    "$1" >"$log" 2>&1 && awk '/^ok/ { good++ } /^not ok/ { bad++ }
+        /^1\.\./ { plan = substr($1, 4); planned = 1 }
+        END { exit !(planned && plan == good + 0 && !bad) }' "$log"
+}
+cp "$work/built" "$log" 2>/dev/null
+if [ $can_sanitize = no ]; then
+    skip "no gcc with libasan and libubsan"
+elif [ $built -ne 0 ]; then
+    judge 1 "the C tests build with sanitizers"
 else
     export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16
     for source in "${tests[@]}"; do
-        (cd $shadow && "build/test/${source%.c}") >"$log" 2>&1
-        judge $? "$source $how"
+        passed "$shadow/build/test/${source%.c}"
+        judge $? "$source under the sanitizers"
     done
 fi
 
@@ -150,12 +159,18 @@ int main(int count, char *arguments[]) {
 END
 sed 's/(size_t)(rows \* columns)/(unsigned)rows/' "$work/planted.c" >"$work/sign.c"
 echo 'size_t lost(long n); size_t lost(long n) { return n; }' >>"$work/sign.c"
-if [ ${#asked[@]} -gt 0 ]; then
+if [ $can_sanitize = yes ] && [ ${#asked[@]} -gt 0 ]; then
     cp "$work/sign.c" $shadow/planted.c
     ! in_shadow build/host/planted.o >"$log" 2>&1 && grep -q sign-conversion "$log"
     judge $? "planted: gcc finds a sign that is lost"
     rm $shadow/planted.c
 fi
+for text in 'echo ok 1; exit 1' 'echo ok 1; echo not ok 2; echo 1..2' 'echo ok 1' \
+    'echo ok 1; echo 1..2'; do
+    printf '#!/bin/sh\n%s\n' "$text" >"$work/program" && chmod +x "$work/program"
+    ! passed "$work/program"
+    judge $? "planted: a C test that does '$text' has not passed"
+done
 if ! not_asked clang >/dev/null; then
     ! clang_warns "$work/sign.c" && grep -q sign-conversion "$log"
     judge $? "planted: clang finds a sign that is lost"
