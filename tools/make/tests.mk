@@ -5,8 +5,9 @@ C_TESTS := $(patsubst %.c,build/test/%,\
     $(wildcard common/*/test/test_*.c tools/*/test/test_*.c tools/*/*/test/test_*.c))
 SCRIPT_TESTS := $(wildcard common/*/test/*.t reference/test/*.t tools/test/*.t tools/*/test/*.t)
 # Those that take longest begin, so that none of them runs on alone at the end.
-LONG_TESTS := common/cli/test/stages.t $(addprefix tools/,test/static.t page/test/site.t \
-    page/test/explore.t sass/test/signatures.t exercise/test/exercise.t test/workshop.t)
+LONG_TESTS := common/cli/test/stages.t $(addprefix tools/,test/sanitized.t page/test/site.t \
+    page/test/explore.t sass/test/signatures.t exercise/test/exercise.t test/static.t \
+    test/workshop.t)
 build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simulator.o
 	@rm -f $@; ar rcs $@ $^
 # With what the simulator takes from common/base: a program needs nothing else.

@@ -21,7 +21,7 @@ compile() {
         *) flags+=("$argument") ;;
         esac
     done
-    flags+=(-std=c11 -D_GNU_SOURCE -g "$level" "-fsanitize=fuzzer,address,undefined"
+    flags+=(-std=c11 -D_GNU_SOURCE -g1 "$level" "-fsanitize=fuzzer,address,undefined"
         -fno-sanitize-recover=undefined)
     for argument in "${sources[@]}"; do
         object=$scratch/$(basename "$argument" .c).o

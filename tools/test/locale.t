@@ -4,7 +4,7 @@
 # comma, a name in letters that nobody has.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
-tests=(tools/bench/test/bench.t tools/tune/test/tune.t tools/ladder/test/ladder.t)
+tests=(tools/bench/test/bench.t tools/tune/test/tune_times.t tools/ladder/test/ladder.t)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -26,7 +26,7 @@ cp -rp build/toolchain.mk build/flags build/host "$copy/build/"
 # The compiler is the simulator's, too, whatever it is here.
 sed -n 's/^NVCC := /SIM_NVCC := /p; s/^NVCC_PLAIN := /SIM_PLAIN := /p' build/toolchain.mk \
     >"$copy/build/simulator.mk"
-cp stages/01_*/kernel.cu "$copy/stages/01_three_pass/"
+cp tools/test/small_kernel.cu "$copy/stages/01_three_pass/kernel.cu"
 cp stages/02_*/kernel.cu "$copy/stages/02_coalesced/"
 cd "$copy" || exit 1
 run() { make "$@" >"$log" 2>&1; }
@@ -484,7 +484,7 @@ if [ -n "$disassembler" ]; then
     ln -s "$(dirname "$disassembler")" build/bin
     printf '%s := %s\n' CUOBJDUMP "$copy/build/bin/cuobjdump" NVDISASM "$copy/build/bin/nvdisasm" \
         >build/disassembler.mk
-    cp "$root"/stages/01_*/expect.sass stages/01_three_pass/
+    echo 'SHFL > 0' >stages/01_three_pass/expect.sass
     for command in sass count check-sass; do
         run stage01 ARCH=sm_80 VARIANTS=d128_fp16_full $command
         ok "$command in a folder with a blank" [ $? -eq 0 ]
@@ -541,7 +541,10 @@ ok "a changed header of the harness rebuilds what includes it, and nothing else"
 touch common/attention.h
 run stage01 ARCH=sm_80
 ok "a changed header rebuilds the variant" [ "$(built)" -eq 1 ]
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$(sed -n 's/^NVCC := //p' build/toolchain.mk)" >"$work/nvcc"
+cat >"$work/nvcc" <<'END'
+#!/bin/bash
+if [ "$1" = --list-gpu-code ]; then echo sm_80; else echo whole >"${*: -1}"; fi
+END
 chmod +x "$work/nvcc"
 for call in "NVCC=$work/nvcc" ""; do
     run stage01 ARCH=sm_80 ${call:+"$call"}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One mutant of a file of C: builds it and runs the tests that own the file until one fails. If none
 # does, the C tests run once more with the mutant under AddressSanitizer and
-# UndefinedBehaviorSanitizer, as `make test` runs them (static.t): what reads or frees the wrong
+# UndefinedBehaviorSanitizer, as `make test` runs them (sanitized.t): what reads or frees the wrong
 # memory may still give the right result.
 #
 #   tools/mutate/code/try.sh FILE NUMBER
