@@ -67,7 +67,9 @@ fi
 [ $found -eq 0 ] && cp "$work/settings" build/analysed
 
 # planted FILE PARAMETERS BODY: a function with one fault
-planted() { printf '#include <stddef.h>\nsize_t f(%s);\nsize_t f(%s) { %s }\n' "$2" "$2" "$3" >"$1"; }
+planted() {
+    printf '#include <stddef.h>\nsize_t f(%s);\nsize_t f(%s) { %s }\n' "$2" "$2" "$3" >"$1"
+}
 planted "$work/product.c" 'int a, int b' 'return (size_t)(a * b);'
 planted "$work/sign.c" 'long n' 'return n;'
 if ! not_asked clang >/dev/null; then
