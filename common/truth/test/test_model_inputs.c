@@ -20,34 +20,55 @@ static Problem make_head(int d, ElementType type, int seq_q, int seq_kv) {
     return p;
 }
 
-static Inputs create(const Problem *p, Init init, double strength) {
+/* Inputs, and their elements as numbers. */
+typedef struct Sample {
     Inputs inputs;
+    float *Q, *K;
+} Sample;
+
+static float *numbers_of(ElementType type, const uint16_t *elements, size_t count) {
+    float *numbers = malloc(count * sizeof *numbers);
+    elements_to_float(type, elements, count, numbers);
+    return numbers;
+}
+
+static Sample create(const Problem *p, Init init, double strength) {
+    Sample s;
     Error error;
-    if (!inputs_create(p, init, strength, 9, 0, &inputs, &error)) exit(error_exit(&error));
-    return inputs;
+    if (!inputs_create(p, init, strength, 9, 0, &s.inputs, &error)) exit(error_exit(&error));
+    s.Q = numbers_of(p->type, s.inputs.Q, problem_q_elements(p));
+    s.K = numbers_of(p->type, s.inputs.K, problem_kv_elements(p));
+    return s;
+}
+
+static void discard(Sample *s) {
+    free(s->Q);
+    free(s->K);
+    inputs_free(&s->inputs);
 }
 
 /* Of query row `row`, counted over all heads, and key `key` of its KV head. */
-static double score(const Problem *p, const Inputs *inputs, size_t row, int key) {
+static double score(const Problem *p, const Sample *s, size_t row, int key) {
     const size_t d = (size_t)p->d, kv = problem_kv_head(p, row);
-    const uint16_t *q = inputs->Q + row * d;
-    const uint16_t *k = inputs->K + (kv * (size_t)p->shape.seq_kv + (size_t)key) * d;
+    const float *q = s->Q + row * d, *k = s->K + (kv * (size_t)p->shape.seq_kv + (size_t)key) * d;
     double sum = 0;
-    for (size_t c = 0; c < d; c++)
-        sum += (double)element_to_float(p->type, q[c]) * element_to_float(p->type, k[c]);
+    for (size_t c = 0; c < d; c++) sum += (double)q[c] * k[c];
     return sum / sqrt(p->d);
 }
 
 /* What the header promises of the mean score, in units of the strength. */
 static double promised(const Problem *p, Init init, size_t row, int key) {
     const int place = (int)(row % (size_t)p->shape.seq_q) + p->shape.seq_kv - p->shape.seq_q;
+    static double frequency[16];
     double sum = 0;
     switch (init) {
     case INIT_SINK:
         return key == 0;
     case INIT_LOCAL:
-        for (int i = 0; i < 16; i++)
-            sum += cos(2 * acos(-1) * (key - place) / (48 * pow(10, i / 15.0))) / 16;
+        for (int i = 0; i < 16; i++) {
+            if (frequency[i] == 0) frequency[i] = 2 * acos(-1) / (48 * pow(10, i / 15.0));
+            sum += cos(frequency[i] * (key - place)) / 16;
+        }
         return sum;
     case INIT_RECENCY:
         return (double)key / (p->shape.seq_kv - 1);
@@ -65,12 +86,12 @@ typedef struct Fit {
 } Fit;
 
 /* Every seventh row, which are rows of all heads, against all keys. */
-static Fit fit(const Problem *p, const Inputs *inputs, Init init) {
+static Fit fit(const Problem *p, const Sample *sample, Init init) {
     const size_t rows = problem_rows(p);
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
     for (size_t row = 0; row < rows; row += 7)
         for (int key = 0; key < p->shape.seq_kv; key++) {
-            const double height = promised(p, init, row, key), s = score(p, inputs, row, key);
+            const double height = promised(p, init, row, key), s = score(p, sample, row, key);
             n++, x += height, y += s, xx += height * height, xy += height * s, yy += s * s;
         }
     const double spread = xx - x * x / n;
@@ -80,8 +101,8 @@ static Fit fit(const Problem *p, const Inputs *inputs, Init init) {
 }
 
 static void structure(const Problem *p, Init init, double strength) {
-    Inputs inputs = create(p, init, strength);
-    const Fit found = fit(p, &inputs, init);
+    Sample sample = create(p, init, strength);
+    const Fit found = fit(p, &sample, init);
     char what[128];
     snprintf(what, sizeof what, "%s %g, d%d %s, %d/%d heads, %d x %d", init_name(init), strength,
              p->d, element_name(p->type), p->shape.heads, p->shape.kv_heads, p->shape.seq_q,
@@ -91,7 +112,7 @@ static void structure(const Problem *p, Init init, double strength) {
     if (!flat) is_near(found.strength, strength, 0.01 * strength + 0.1, what);
     is_near(found.noise, noise, 0.06 * noise, flat ? what : "over noise of deviation 1");
     is_near(found.mean, 0, 0.1 * noise, "and mean 0");
-    inputs_free(&inputs);
+    discard(&sample);
 }
 
 static void every_structure(Init init, double strength) {
@@ -106,11 +127,11 @@ static void every_structure(Init init, double strength) {
 static void peak(Init init, double strength, int seq_q, int seq_kv, size_t row, int expected,
                  int near, double gap) {
     const Problem p = make_head(40, TYPE_BF16, seq_q, seq_kv);
-    Inputs inputs = create(&p, init, strength);
+    Sample sample = create(&p, init, strength);
     double highest = -INFINITY, far = -INFINITY;
     int at = -1;
     for (int key = 0; key < seq_kv; key++) {
-        const double s = score(&p, &inputs, row, key);
+        const double s = score(&p, &sample, row, key);
         if (s > highest) highest = s, at = key;
         if (abs(key - expected) >= near) far = fmax(far, s);
     }
@@ -118,23 +139,23 @@ static void peak(Init init, double strength, int seq_q, int seq_kv, size_t row, 
        init_name(init), strength, (int)row, expected, at);
     ok(highest - far > gap, "and %g above keys %d or more away, at least %g", highest - far, near,
        gap);
-    inputs_free(&inputs);
+    discard(&sample);
 }
 
 /* Means of 32 pieces of a head of so many keys, which noise does not hide. */
 static void grows(Init init, ElementType type, int keys) {
     enum { PIECES = 32 };
     const Problem p = make_head(16, type, 2, keys); /* a score's noise is the same in any d */
-    Inputs inputs = create(&p, init, 20);
+    Sample sample = create(&p, init, 20);
     double mean[PIECES] = {0};
     int falls = 0;
     for (int key = 0; key < keys; key++)
-        mean[key / (keys / PIECES)] += score(&p, &inputs, 1, key) / (keys / PIECES);
+        mean[key / (keys / PIECES)] += score(&p, &sample, 1, key) / (keys / PIECES);
     for (int i = 1; i < PIECES; i++)
         falls += (init == INIT_RECENCY ? mean[i] - mean[i - 1] : mean[i - 1] - mean[i]) < 0.4;
     is_int(falls, 0, "it grows (or falls) by a 32nd of 20 in every piece of the head");
     is_near(fabs(mean[PIECES - 1] - mean[0]), 20 * 31.0 / 32, 0.3, "and by 20 in all");
-    inputs_free(&inputs);
+    discard(&sample);
 }
 
 /* The ends of what STRENGTH may be, with a single key too. */
@@ -145,28 +166,28 @@ static void limits(Init init) {
     int scores = 0;
     for (int i = 0; i < 4; i++) {
         const Problem p = make_head(i & 1 ? 128 : 64, TYPE_FP16, 300, keys[i / 2]);
-        Inputs inputs = create(&p, init, strengths[i & 1]);
-        wrong += elements_not_finite(p.type, inputs.Q, problem_q_elements(&p));
-        wrong += elements_not_finite(p.type, inputs.K, problem_kv_elements(&p));
-        scores += isfinite(score(&p, &inputs, 299, keys[i / 2] - 1)) != 0;
-        inputs_free(&inputs);
+        Sample sample = create(&p, init, strengths[i & 1]);
+        wrong += elements_not_finite(p.type, sample.inputs.Q, problem_q_elements(&p));
+        wrong += elements_not_finite(p.type, sample.inputs.K, problem_kv_elements(&p));
+        scores += isfinite(score(&p, &sample, 299, keys[i / 2] - 1)) != 0;
+        discard(&sample);
     }
     ok(wrong == 0 && scores == 4, "%s: finite from 0.001 to 1000000", init_name(init));
 }
 
 static void usual(Init init, double documented) {
     const Problem p = make(64, TYPE_FP16, 2, 1, 30, 60);
-    Inputs set = create(&p, init, documented), unset = create(&p, init, 0);
-    Inputs other = create(&p, init, 1.3 * documented), normal = create(&p, INIT_NORMAL, 0);
+    Sample set = create(&p, init, documented), unset = create(&p, init, 0);
+    Sample other = create(&p, init, 1.3 * documented), normal = create(&p, INIT_NORMAL, 0);
     const size_t bytes = 2 * problem_kv_elements(&p);
-    ok(init_strength(init) == documented && !memcmp(set.K, unset.K, bytes) &&
-           memcmp(set.K, other.K, bytes) != 0,
+    ok(init_strength(init) == documented && !memcmp(set.inputs.K, unset.inputs.K, bytes) &&
+           memcmp(set.inputs.K, other.inputs.K, bytes) != 0,
        "%s: %g unless chosen", init_name(init), documented);
-    ok(!memcmp(set.V, normal.V, bytes), "and V is that of normal");
-    inputs_free(&set);
-    inputs_free(&unset);
-    inputs_free(&other);
-    inputs_free(&normal);
+    ok(!memcmp(set.inputs.V, normal.inputs.V, bytes), "and V is that of normal");
+    discard(&set);
+    discard(&unset);
+    discard(&other);
+    discard(&normal);
 }
 
 /* With one key there is no slope. */
