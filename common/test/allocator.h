@@ -4,6 +4,7 @@
 #ifndef ALLOCATOR_H
 #define ALLOCATOR_H
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,7 +34,12 @@ static void refuse(long which) {
     atomic_store(&refused_one, which);
 }
 
-static bool refused(void) { return atomic_fetch_add(&asked, 1) == atomic_load(&refused_one); }
+/* The C library looks at errno. */
+static bool refused(void) {
+    if (atomic_fetch_add(&asked, 1) != atomic_load(&refused_one)) return false;
+    errno = ENOMEM;
+    return true;
+}
 
 static void *counted(void *memory) {
     if (memory) atomic_fetch_add(&held, 1);

@@ -259,13 +259,15 @@ static void same_bits(const Problem *p, Init init, double work) {
 }
 
 static void fast_as_plain(void) {
-    const Problem grouped = {{2, 4, 2, 83, 83, 0.125f}, 64, TYPE_FP16, true};
+    const Problem grouped = {{1, 4, 2, 83, 83, 0.125f}, 64, TYPE_FP16, true};
+    const Problem two = {{2, 4, 2, 83, 83, 0.125f}, 64, TYPE_FP16, true};
     const Problem wide = {{1, 2, 1, 70, 33, 0.09f}, 128, TYPE_BF16, false};
     const Problem one_row = {{3, 2, 2, 1, 200, 0.09f}, 128, TYPE_FP16, true};
     const Problem long_groups = {{1, 1, 1, 40000, 3, 0.125f}, 64, TYPE_FP16, false};
     const Problem narrow = {{1, 1, 1, 9, 5, 0.3f}, 24, TYPE_BF16, true};
     const Problem far = {{1, 4, 2, 83, 83, 1e6f}, 64, TYPE_FP16, true};
     for (int init = 0; init < INITS; init++) same_bits(&grouped, (Init)init, 1e12);
+    same_bits(&two, INIT_NORMAL, 1e12);
     same_bits(&far, INIT_NORMAL, 1e12);
     for (int power = 7; power < 20; power += 3) { /* e from 2^-11 to about 1 */
         Problem between = far;

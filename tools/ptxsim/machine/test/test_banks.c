@@ -105,18 +105,15 @@ static void test_masks(void) {
 /* Every pattern by the definition: the distinct words that a group of lanes wants of each bank, one
  * by one. A lane wants all words of its access. */
 static unsigned slow_group(const uint32_t address[32], uint32_t mask, unsigned bytes) {
-    unsigned worst = 0;
-    for (unsigned bank = 0; bank < 32; bank++) {
-        unsigned words = 0;
-        for (unsigned l = 0; l < 32; l++) {
-            const unsigned first = address[l] / 4 % 32, count = bytes < 4 ? 1 : bytes / 4;
-            bool counts = mask >> l & 1 && (bank - first) % 32 < count;
-            for (unsigned m = 0; m < l; m++)
-                if (mask >> m & 1 && address[m] / 4 == address[l] / 4) counts = false;
-            words += counts;
-        }
-        worst = words > worst ? words : worst;
+    unsigned words[32] = {0}, worst = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        const unsigned first = address[l] / 4, count = bytes < 4 ? 1 : bytes / 4;
+        bool counts = mask >> l & 1;
+        for (unsigned m = 0; m < l; m++)
+            if (mask >> m & 1 && address[m] / 4 == first) counts = false;
+        for (unsigned i = 0; i < count; i++) words[(first + i) % 32] += counts;
     }
+    for (unsigned bank = 0; bank < 32; bank++) worst = words[bank] > worst ? words[bank] : worst;
     return worst;
 }
 
