@@ -3,7 +3,7 @@
 # for; gcc's are those of sanitized.t. The last checks plant a fault each, to see that it is found.
 #
 # build/analysed keeps with which settings they had nothing to say, and when: they look only at
-# files of which make has made an object since; without it, at all.
+# files of which make has made an object since, and without it at all.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tools/test/judges.sh
@@ -34,7 +34,8 @@ mapfile -t sources < <(find common tools -name '*.c' | sort)
 changed=()
 for source in "${sources[@]}"; do
     object=build/host/${source%.c}.o
-    [ -e "$object" ] && [ ! "$object" -nt build/analysed ] || changed+=("$source")
+    [ -e "$object" ] || object=$source # of what only tests compile
+    [ ! "$object" -nt build/analysed ] || changed+=("$source")
 done
 mapfile -t harness < <(printf '%s\n' "${changed[@]}" | grep -E '^common/[^/]*/[^/]*$')
 mapfile -t others < <(printf '%s\n' "${changed[@]}" | grep -vE '^common/[^/]*/[^/]*$|^$')
