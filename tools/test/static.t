@@ -3,7 +3,7 @@
 # for; gcc's are those of sanitized.t. The last checks plant a fault each, to see that it is found.
 #
 # build/analysed keeps with which settings they had nothing to say, and when: they look only at
-# files of which make has made an object since, and without it at all.
+# files that are newer or include what is, as make knows of its objects, and without it at all.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tools/test/judges.sh
@@ -31,11 +31,13 @@ settings() {
 settings >"$work/settings"
 cmp -s "$work/settings" build/analysed || rm -f build/analysed
 mapfile -t sources < <(find common tools -name '*.c' | sort)
+find common tools -name '*.[ch]' -newer build/analysed >"$work/newer" 2>/dev/null
 changed=()
 for source in "${sources[@]}"; do
-    object=build/host/${source%.c}.o
-    [ -e "$object" ] || object=$source # of what only tests compile
-    [ ! "$object" -nt build/analysed ] || changed+=("$source")
+    made_of=build/host/${source%.c}.d
+    [ ! -e build/analysed ] || { [ -s "$work/newer" ] && [ ! -e "$made_of" ]; } ||
+        grep -qsFf "$work/newer" "$made_of" || continue
+    changed+=("$source")
 done
 mapfile -t harness < <(printf '%s\n' "${changed[@]}" | grep -E '^common/[^/]*/[^/]*$')
 mapfile -t others < <(printf '%s\n' "${changed[@]}" | grep -vE '^common/[^/]*/[^/]*$|^$')
