@@ -57,11 +57,11 @@ static __device__ float row_max(float value) {
     return value;
 }
 
-// N neighbouring elements, moved by one instruction.
-template <int N> struct alignas(N * sizeof(element)) Vector { element data[N]; };
+// N neighbours, moved by one instruction.
+template <int N, typename T = element> struct alignas(N * sizeof(T)) Vector { T data[N]; };
 
-template <int N> static __device__ void load_floats(float (&to)[N], const element *from) {
-    const Vector<N> vector = *(const Vector<N> *)from;
+template <int N, typename T> static __device__ void load_floats(float (&to)[N], const T *from) {
+    const Vector<N, T> vector = *(const Vector<N, T> *)from;
     for (int n = 0; n < N; n++) to[n] = (float)vector.data[n];
 }
 
@@ -141,11 +141,10 @@ static __global__ void __launch_bounds__(THREADS)
         float S_ij[ROWS][COLS] = {{0}};
 #pragma unroll 2
         for (int col = 0; col < D; col += VECTOR) {
-            float k[COLS][VECTOR];
+            float k[COLS][VECTOR], q[VECTOR];
             for (int key = 0; key < COLS; key++)
                 load_floats(k[key], &sK[tile_at(tx + key * TX, col)]);
             for (int r = 0; r < ROWS; r++) {
-                float q[VECTOR];
                 load_floats(q, &sQ[tile_at(ty + r * TY, col)]);
                 for (int key = 0; key < COLS; key++)
                     for (int c = 0; c < VECTOR; c++) S_ij[r][key] += q[c] * k[key][c];
@@ -181,12 +180,12 @@ static __global__ void __launch_bounds__(THREADS)
         // O_i = O_i + P_ij V_j   [ROWS, O_COLS] per thread
 #pragma unroll 2
         for (int key = 0; key < BC; key += 4) {
-            float v[4][O_COLS];
+            float v[4][O_COLS], P[4];
             for (int n = 0; n < 4; n++) load_floats(v[n], &sV[tile_at(key + n, tx * O_COLS)]);
             for (int r = 0; r < ROWS; r++) {
-                const float4 P = *(const float4 *)&sP[P_at(ty + r * TY, key)];
+                load_floats(P, &sP[P_at(ty + r * TY, key)]);
                 for (int c = 0; c < O_COLS; c++)
-                    O_i[r][c] += P.x * v[0][c] + P.y * v[1][c] + P.z * v[2][c] + P.w * v[3][c];
+                    for (int n = 0; n < 4; n++) O_i[r][c] += P[n] * v[n][c];
             }
         }
     }

@@ -2,7 +2,7 @@
 // Idea:     tensor cores. A warp owns 32 rows of S and of O and computes both products with
 //           mma.m16n8k16. The accumulators of S, exponentiated and packed, already are the A
 //           operand of P V: P never leaves the registers.
-// Before:   stage 07 keeps the FMA pipe 70 % busy (H200), and 67 TFLOP/s is all that this pipe has.
+// Before:   stage 07 keeps the FMA pipe 68 % busy (H200), and 67 TFLOP/s is all that this pipe has.
 // Look for: HMMA; no FFMA in the products, no STS of P. The fragments come by plain loads: one LDS
 //           for two elements of K, but two for two of V, because the pairs of V are in a column.
 // Limits:   needs sm_80 or newer.

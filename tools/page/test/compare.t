@@ -26,7 +26,7 @@ mkdir -p build/compare/test
 awk '
     /^static __device__ float row_sum/ { hold = 1 }
     hold { kept = kept $0 "\n"; if (/^}/) hold = 0; next }
-    /^\/\/ N neighbouring elements/ { printf "%s\n", kept }
+    /^\/\/ N neighbours/ { printf "%s\n", kept }
     /^constexpr int WARPS/ { sub("per block", "of a block") }
     { print }
 ' stages/07_swizzle/kernel.cu >build/compare/test/kernel.cu

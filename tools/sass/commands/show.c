@@ -194,7 +194,7 @@ static bool nothing_wanted(const Printer *printer, Error *error) {
                          module->stage, options->line ? " on that line" : "", options->instr);
     return error_set(error, STATUS_USAGE,
                      "LINE must be a line of %s that became instructions; not '%d'",
-                     module->source ? module->source : module->stage, options->line);
+                     module->source ? file_name(module->source) : module->stage, options->line);
 }
 
 static int count_wanted(Printer *printer) {

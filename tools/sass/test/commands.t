@@ -128,8 +128,7 @@ prints show_no_ptx 0 show PTX=1 bare/02_mma/d64_fp16_causal.so
 prints show_line_no_ptx 0 show LINE=37 bare/02_mma/d64_fp16_causal.so
 says_that "INSTR asks for PTX, and 02_mma has none" 64 show INSTR=ex2 \
     bare/02_mma/d64_fp16_causal.so
-source=tools/sass/test/samples/stage.cu
-says_that "LINE must be a line of $source that became instructions; not '4'" 64 show LINE=4 $mma
+says_that "LINE must be a line of stage.cu that became instructions; not '4'" 64 show LINE=4 $mma
 says_that "INSTR must be a PTX instruction that 02_mma has and that became SASS; not 'tanh'" \
     64 show INSTR=tanh $mma
 says_that "INSTR must be a PTX instruction that 02_mma has on that line and that became SASS; not \
@@ -137,7 +136,7 @@ says_that "INSTR must be a PTX instruction that 02_mma has on that line and that
 prints show_json 0 show FORMAT=json $mma
 prints show_json_line 0 show FORMAT=json LINE=37 $mma
 prints show_json_instr 0 show FORMAT=json LINE=14 INSTR=ex2 $mma
-says_that "LINE must be a line of $source that became instructions; not '4'" 64 \
+says_that "LINE must be a line of stage.cu that became instructions; not '4'" 64 \
     show FORMAT=json LINE=4 $mma
 says_that "FORMAT must be one of: text json; not 'markdown'" 64 show FORMAT=markdown $mma
 
@@ -402,7 +401,7 @@ for value in 0 -1 x 1048577 3x; do
     done
 done
 for value in 1 2147483647; do
-    says_that "LINE must be a line of $source that became instructions; not '$value'" 64 \
+    says_that "LINE must be a line of stage.cu that became instructions; not '$value'" 64 \
         show LINE=$value $mma
 done
 for command in show count limits errors "diff $rows"; do
