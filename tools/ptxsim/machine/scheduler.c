@@ -111,7 +111,7 @@ static void begin_warp(Warp *warp) {
     const uint32_t rest = warp->block->thread_count - (uint32_t)(warp->index * LANES);
     const uint32_t lanes = rest >= LANES ? ALL_LANES : (1u << rest) - 1;
     warp->active = warp->live = lanes;
-    warp->carry = warp->waiting = warp->met = 0;
+    warp->carry = warp->waiting = warp->come = warp->met = 0;
     warp->pc = warp->depth = 0;
     warp->state = WARP_READY;
     warp->op = NULL;

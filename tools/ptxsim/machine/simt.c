@@ -10,11 +10,17 @@ static void load_top(Warp *warp) {
     warp->active = warp->stack[warp->depth].mask;
 }
 
-void simt_reconverge(Warp *warp) {
-    while (warp->stack[warp->depth].reconverge == warp->pc) { /* -1 in the lowest frame */
+/* The lanes of the top frame have come to where they meet others, or have ended. */
+static void pop_frame(Warp *warp) {
+    do {
         warp->depth--;
-        load_top(warp);
-    }
+    } while (!warp->stack[warp->depth].mask);
+    load_top(warp);
+}
+
+void simt_reconverge(Warp *warp) {
+    while (warp->stack[warp->depth].reconverge == warp->pc) /* -1: never */
+        pop_frame(warp);
 }
 
 static void push_frame(Warp *warp, int pc, int reconverge, uint32_t mask) {
@@ -79,26 +85,26 @@ void run_exit(Warp *warp, const Op *op) {
         warp->state = WARP_DONE;
         return;
     }
-    if (warp->active) return;
-    while (!warp->stack[warp->depth].mask) warp->depth--;
-    load_top(warp);
+    warp->waiting = 0; /* maybe for them */
+    if (!warp->active) pop_frame(warp);
 }
 
-/* The lanes on another way from the same branch become the top frame; false if there are none that
- * do not wait already. */
-static bool yield(Warp *warp) {
-    Frame *top = &warp->stack[warp->depth], here = *top;
-    if (warp->mask != warp->active) return false;
-    for (Frame *other = top - 1; other >= warp->stack; other--) {
-        if (other->reconverge != here.reconverge) return false;
-        if (!other->mask || other->mask & (warp->waiting | warp->mask)) continue;
-        here.pc = warp->op->index;
-        *top = *other;
-        *other = here;
-        load_top(warp);
-        return true;
-    }
-    return false;
+/* Lanes on a way of their own become the top frame; false if there are none that do not wait
+ * already. `pc` is where those that execute go on. */
+static bool yield(Warp *warp, int pc) {
+    Frame *stack = warp->stack;
+    int next = warp->depth;
+    for (int i = warp->depth - 1; i >= 0; i--)
+        if (stack[i].mask && !(stack[i].mask & warp->waiting) &&
+            simt_lanes_at(warp, i) == stack[i].mask)
+            next = i;
+    if (next == warp->depth) return false;
+    const Frame chosen = stack[next];
+    stack[warp->depth].pc = pc;
+    memmove(&stack[next], &stack[next + 1], (size_t)(warp->depth - next) * sizeof *stack);
+    stack[warp->depth] = chosen;
+    load_top(warp);
+    return true;
 }
 
 /* The current operation is to come again: as if it had not begun. */
@@ -112,11 +118,16 @@ static void take_back(Warp *warp) {
 
 bool simt_lets_others_go(Warp *warp, uint32_t missing) {
     warp->waiting &= ~warp->mask;
-    warp->met &= ~warp->mask;
-    if (!(missing & ~warp->waiting) || !yield(warp)) return false;
+    if (!missing || warp->mask != warp->active || !yield(warp, warp->op->index)) return false;
     warp->waiting |= warp->mask;
     take_back(warp);
     return true;
+}
+
+uint32_t simt_lanes_at(const Warp *warp, int frame) {
+    uint32_t lanes = warp->stack[frame].mask;
+    for (int i = frame + 1; i <= warp->depth; i++) lanes &= ~warp->stack[i].mask;
+    return lanes;
 }
 
 static bool ends_at(const Warp *warp, int pc) {
@@ -125,11 +136,8 @@ static bool ends_at(const Warp *warp, int pc) {
 }
 
 uint32_t simt_elsewhere(const Warp *warp) {
-    uint32_t above = warp->active, elsewhere = warp->active & ~warp->mask;
-    for (int i = warp->depth - 1; i >= 0; i--) {
-        const Frame *frame = &warp->stack[i];
-        if (!ends_at(warp, frame->pc)) elsewhere |= frame->mask & ~above;
-        above |= frame->mask;
-    }
+    uint32_t elsewhere = warp->active & ~warp->mask;
+    for (int i = 0; i < warp->depth; i++)
+        if (!ends_at(warp, warp->stack[i].pc)) elsewhere |= simt_lanes_at(warp, i);
     return elsewhere;
 }

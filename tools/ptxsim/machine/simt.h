@@ -8,15 +8,19 @@
 /* Continues with lanes that have met, as often as needed; then warp->pc is what to execute. */
 void simt_reconverge(Warp *warp);
 
+/* The lanes of a frame that are on no way above it: the frame is their way, or they wait there
+ * until those above come. */
+uint32_t simt_lanes_at(const Warp *warp, int frame);
+
 /* The lanes that have not ended but are not among those that execute: what waits for all threads
  * waits for these. Lanes that wait for the others where the kernel ends are not counted: on a GPU
  * they have ended, as after `if (row >= rows) return;`. */
 uint32_t simt_elsewhere(const Warp *warp);
 
-/* The current operation waits for lanes that are not here. Those on another way from the same
- * branch go first: they may come to it, or to the end, where nobody waits for them. Then those that
- * execute come to the operation again, which has not been counted yet. False: there are none that
- * do not wait in this way themselves. */
+/* The current operation waits for lanes that are not here, if any are missing. Those on other ways
+ * go first: they may come to it, or to the end, where nobody waits for them. Then those that
+ * execute come to the operation again, which has not been counted yet. False: nobody is missing, or
+ * all lanes on other ways wait in this way themselves. */
 bool simt_lets_others_go(Warp *warp, uint32_t missing);
 
 #endif

@@ -315,19 +315,46 @@ static void run_activemask(Warp *warp, const Op *op) {
     EACH(u32, active);
 }
 
-static void warp_barrier(Warp *warp, const Op *op) {
-    if (warp->block->race)
-        race_warp_sync(warp->block->race, (unsigned)warp->index, uniform_u32(warp, op, 0));
+/* Lanes that have come to a bar.warp.sync with this member mask. */
+static uint32_t come_to(const Warp *warp, uint32_t members) {
+    uint32_t lanes = 0;
+    for (unsigned l = 0; l < LANES; l++) lanes |= (uint32_t)(warp->members[l] == members) << l;
+    return lanes & warp->come;
 }
 
-/* Lanes that it names may be on another way of the warp. That goes on first, as far as its own
- * barrier. If it has none, nobody insists on it. */
+/* All have come: those that wait may go on, too. */
+static void warp_barrier(Warp *warp, const Op *op) {
+    const uint32_t members = uniform_u32(warp, op, 0);
+    const uint32_t others = come_to(warp, members) & ~warp->mask;
+    warp->come &= ~(others | warp->mask);
+    warp->waiting &= ~others;
+    warp->met |= others;
+    if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index, members);
+}
+
+/* The lanes come to the barrier; the result are those that their masks name and that have not come
+ * to one with the same mask. */
+static uint32_t come_to_barrier(Warp *warp, const Op *op) {
+    const u32 *members = REG(u32, 0);
+    const uint32_t come = warp->mask & ~warp->met;
+    uint32_t missing = 0;
+    warp->come |= come;
+    EACH_ACTIVE(warp->members[l] = members[l]);
+    EACH_ACTIVE(if (come >> l & 1) missing |= members[l] & ~come_to(warp, members[l]));
+    return missing & simt_elsewhere(warp);
+}
+
+/* A lane waits until all lanes that its member mask names have come to a bar.warp.sync with the
+ * same mask, wherever that is. Those on other ways of the warp go first. If they never come to one,
+ * nobody insists on it. */
 static void run_warp_barrier(Warp *warp, const Op *op) {
-    const uint32_t members = uniform_u32(warp, op, 0), missing = members & warp->live & ~warp->mask;
-    const bool met = warp->mask & warp->met;
-    if (simt_lets_others_go(warp, met ? 0 : missing) || met) return;
-    if (!(missing & ~warp->waiting)) warp->met |= missing;
-    run_members(warp, op, 0, warp_barrier);
+    const uint32_t all = warp->mask;
+    if (all != warp->live || warp->come | warp->met)
+        if (simt_lets_others_go(warp, come_to_barrier(warp, op))) return;
+    warp->mask &= ~warp->met;
+    if (warp->mask) run_members(warp, op, 0, warp_barrier);
+    warp->mask = all;
+    warp->met &= ~all;
 }
 
 bool decode_warp(Decoder *d) {

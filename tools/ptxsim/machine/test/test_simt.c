@@ -193,6 +193,37 @@ static const char exchange_text[] =
                       "@q bra SECOND;\n" WAY("THIRD", "300") WAY("SECOND", "200")
                           WAY("FIRST", "100") "MEET: st.global.u32 [rd1], r5;\nret;\n}\n";
 
+/* Two ways with three barriers each: the upper half reads what the lower half wrote before the
+ * first and between the second and the third. */
+#define SYNC "bar.warp.sync -1;\n"
+static uint32_t in_rounds(uint32_t tid, uint32_t value) {
+    return tid % 32 < 16 ? value + 1000 : 2 * (7 * (tid ^ 16) + 3) + 1000;
+}
+
+static const char rounds_text[] = HEAD SHARED_WORDS
+    "xor.b32 r4, r0, 16;\nmad.lo.u32 r4, r4, 4, r2;\n"
+    "setp.lt.u32 p, r6, 16;\n@p bra LOWER;\n" SYNC "ld.shared.u32 r5, [r4];\n" SYNC SYNC
+    "ld.shared.u32 r7, [r4];\nadd.u32 r5, r5, r7;\nbra MEET;\n"
+    "LOWER: st.shared.u32 [r3], r1;\n" SYNC SYNC
+    "add.u32 r5, r1, 1000;\nst.shared.u32 [r3], r5;\n" SYNC
+    "MEET: st.global.u32 [rd1], r5;\nret;\n}\n";
+
+/* On a way inside another lane 0 hands its value to lane 1, at a barrier of the two; then both
+ * change places with lane 31, which is outside, as all others there read what lane 0 wrote. */
+static uint32_t handed_on(uint32_t tid, uint32_t value) {
+    const uint32_t first = 7 * (tid & 32) + 3, last = 7 * (tid | 31) + 3;
+    return value + (tid % 32 == 1 ? first : 0) + (tid % 32 < 2 ? last : first);
+}
+
+static const char nested_barriers_text[] = HEAD SHARED_WORDS
+    "or.b32 r4, r0, 31;\nmad.lo.u32 r4, r4, 4, r2;\n"
+    "setp.lt.u32 p, r6, 2;\n@p bra PAIR;\nst.shared.u32 [r3], r1;\n" SYNC
+    "ld.shared.u32 r7, [r4+-124];\nbra MEET;\n"
+    "PAIR: setp.eq.u32 q, r6, 0;\n@q bra ZERO;\nbar.warp.sync 3;\n"
+    "ld.shared.u32 r7, [r4+-124];\nadd.u32 r1, r1, r7;\n" SYNC "bra BOTH;\n"
+    "ZERO: st.shared.u32 [r3], r1;\nbar.warp.sync 3;\n" SYNC "BOTH: ld.shared.u32 r7, [r4];\n"
+    "MEET: add.u32 r1, r1, r7;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
 /* One way has a barrier, the other none: it is not waited for, and both go on. */
 static uint32_t alone(uint32_t tid, uint32_t value) { return value + (tid & 1 ? 10 : 20); }
 
@@ -202,9 +233,12 @@ static const char alone_text[] =
          "MEET: bar.warp.sync -1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
 
 static void test_warp_barriers(void) {
-    check("ways of a warp exchange words over their barriers", exchange_text, exchanged);
-    setenv("SIM_RACE", "1", 1);
-    check("which is no race", exchange_text, exchanged);
+    for (int race = 0; race < 2; race++) {
+        setenv("SIM_RACE", race ? "1" : "0", 1);
+        check("ways of a warp exchange words over their barriers", exchange_text, exchanged);
+        check("over several, one after another", rounds_text, in_rounds);
+        check("on ways inside others, of a pair and of all", nested_barriers_text, handed_on);
+    }
     unsetenv("SIM_RACE");
     check("a barrier on one way alone", alone_text, alone);
     is_int((long long)run(alone_text).executions, 2 * 14, "is executed once");
