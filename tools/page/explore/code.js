@@ -87,9 +87,7 @@ const codeView = {
     const at = new Map(), time = timeHere();
     for (const [index, warp] of here().warps.entries()) {
       const step = index === cursor.warp ? cursor.step : stepAt(warp, time);
-      const { line } = here().ops[warp.op[step]];
-      if (!at.has(line)) at.set(line, []);
-      at.get(line).push(index);
+      if (step >= 0) addTo(at, here().ops[warp.op[step]].line, index);
     }
     const before = this.standing;
     this.standing = new Map([...at].filter(([line]) => this.rows[line - 1]).map(([line, warps]) =>

@@ -13,11 +13,12 @@ const opAt = (warp, step) => here().ops[here().warps[warp].op[step]];
 const opHere = () => opAt(cursor.warp, cursor.step);
 const timeHere = () => warpHere().time[cursor.step];
 
-// Moves the cursor to what `to` names, and keeps the rest.
+// Moves the cursor to what `to` names, and keeps the rest. It goes to no warp without a step.
 function move(to) {
   const before = { ...cursor };
   Object.assign(cursor, to);
   cursor.warp = clamp(cursor.warp, 0, here().warps.length - 1);
+  if (!warpHere().steps) cursor.warp = before.warp;
   cursor.step = clamp(cursor.step, 0, warpHere().steps - 1);
   cursor.lane = clamp(cursor.lane, -1, 31);
   for (const view of views) if (view.draw) view.draw(before);
@@ -57,8 +58,10 @@ function moveLine(by) {
 }
 
 function moveWarp(by) {
-  const warp = clamp(cursor.warp + by, 0, here().warps.length - 1);
-  move({ warp, step: stepAt(here().warps[warp], timeHere()) });
+  const { warps } = here();
+  let warp = cursor.warp + by;
+  while (warps[warp] && !warps[warp].steps) warp += by;
+  if (warps[warp]) move({ warp, step: stepAt(warps[warp], timeHere()) });
 }
 
 let playing = 0;

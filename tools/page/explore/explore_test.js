@@ -45,6 +45,10 @@ function testOpening() {
   const row = codeView.executed, list = row.parentElement, top = row.offsetTop - list.scrollTop;
   check(top >= 0 && top + row.offsetHeight <= list.clientHeight, 'the PTX of the step is in view',
     `${top} of ${list.clientHeight}`);
+  const { fault } = here();
+  if (fault) check(!byId('fault').hidden && cursor.warp === fault.warp &&
+    cursor.step === fault.step && codeRow(opHere().line).classList.contains('selected'),
+  'the page opens at the fault', `${JSON.stringify(cursor)}, not step ${fault.step}`);
 }
 
 function testViews() {
@@ -77,8 +81,7 @@ function testKeys() {
   check(!hasLines() || opHere().line !== line && cursor.step > 1, 'n is the next line');
   const time = timeHere();
   press('ArrowDown');
-  const warps = here().warps.length;
-  check(cursor.warp === Math.min(1, warps - 1) && timeHere() <= Math.max(time, 0) + 1,
+  check(cursor.warp === Math.min(1, begun().length - 1) && timeHere() <= Math.max(time, 0) + 1,
     'down is the next warp at the same time');
   press('ArrowUp');
   press(']');
@@ -106,6 +109,20 @@ function testKeys() {
   check(timeline.from <= there && there <= timeline.to, 'at the pointer, wherever the cursor is',
     `${there} is not in ${timeline.from} to ${timeline.to}`);
   press('0');
+}
+
+// The rows of the warps that have a step: a fault leaves the later ones without.
+const begun = () => timeline.rows.filter(row => here().warps[row.warp].steps);
+
+// What a row without steps says, and where a click on it or its name in the address leads: nowhere.
+function testNotBegun() {
+  const row = timeline.rows.find(r => !begun().includes(r));
+  if (!row) return;
+  const place = JSON.stringify(cursor);
+  clickAt(byId('time-cursor'), GUTTER + 30, row.y + row.height / 2);
+  move({ warp: row.warp });
+  check(JSON.stringify(cursor) === place && timeline.stepText(GUTTER + 30, row.y + 2) === '',
+    'a warp without a step takes no cursor', JSON.stringify(cursor));
 }
 
 const hasLines = () => here().ops.some(op => op.line);
@@ -141,7 +158,7 @@ function testOneCursor() {
   else click(byId('machine').querySelector('[data-op="3"]'));
   check(byId('machine').querySelector('.selected code').textContent === opHere().text,
     'and marks its PTX');
-  const row = timeline.rows[launch.warps.length - 1];
+  const row = begun().at(-1);
   clickAt(byId('time-cursor'), timeline.x(launch.end / 3), row.y + row.height / 2);
   check(cursor.warp === row.warp, 'a click on the timeline goes to the warp');
   check(Math.abs(timeHere() - launch.end / 3) <= launch.end / 100 ||
@@ -585,10 +602,10 @@ function selfTest() {
   try {
     const faulty = Boolean(here().fault);
     testOpening();
-    if (faulty) askRace();
+    if (faulty && here().fault.earlier) askRace();
     move({ launch: 0, warp: 0, step: 0 });
-    for (const test of [testViews, testKeys, testOneCursor, testOrder, testMemory, testBanks,
-      ...(ASKED.includes('work') ? [testWork, testSpeed] : [])]) test();
+    for (const test of [testViews, testKeys, testNotBegun, testOneCursor, testOrder, testMemory,
+      testBanks, ...(ASKED.includes('work') ? [testWork, testSpeed] : [])]) test();
     if (!hasLines()) testWithoutLines();
     for (const question of faulty || !hasLines() ? [] : QUESTIONS[run.stage] || []) question();
     testLooks();

@@ -41,10 +41,11 @@ function openWarp(raw, ops) {
   return warp;
 }
 
-// The step that a warp is in at a time, or did last before.
+// The step that a warp is in at a time, or did last before; -1 if it has none, because a fault of
+// another warp came before its first.
 function stepAt(warp, time) {
   const at = lowerBound(warp.time, time + 1, 0, warp.steps) - 1;
-  return Math.max(0, Math.min(warp.steps - 1, at));
+  return Math.min(warp.steps - 1, Math.max(0, at));
 }
 
 // The requests of a step: their indices.

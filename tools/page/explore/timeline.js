@@ -365,7 +365,8 @@ const timeline = {
   stepUnder(x, y) {
     const row = this.rows.find(r => y >= r.y - 1 && y < r.y + r.height + 2);
     if (!row || x < GUTTER) return null;
-    return { warp: row.warp, step: stepAt(here().warps[row.warp], Math.floor(this.timeAt(x))) };
+    const step = stepAt(here().warps[row.warp], Math.floor(this.timeAt(x)));
+    return step < 0 ? null : { warp: row.warp, step };
   },
 
   // What a row has there, for whom its colour does not say it.

@@ -49,6 +49,12 @@ grep -q 'data race' "$scratch/log"
 result $? "and make says what is wrong" "$scratch/log"
 drive "$page"
 
+# A fault of the first warp before any other has a step: stage 07 without its first barrier.
+sed '0,/__syncthreads();/{//d}' stages/07_swizzle/kernel.cu >build/explore/test/kernel.cu
+make stage07 explore KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
+result $? "a kernel that faults at once gets its page" "$scratch/log"
+drive build/explore/07_swizzle_d128_fp16_full_work.html
+
 # 128 tiles: of the loops the first, the second and the last round stay.
 make stage06 explore N=64 NKV=8192 H=1 >"$scratch/log" 2>&1
 result $? "a long run gets its page" "$scratch/log"
