@@ -24,6 +24,7 @@ function openSide(id) {
 
 const from = openSide('from'), to = openSide('to');
 const rows = align(from.source, to.source);
+const faulted = document.querySelector('.fault') !== null; // part of a run has no ratio to a whole
 let folded = true;
 
 // ---- Head ---------------------------------------------------------------------------------------
@@ -36,17 +37,19 @@ const SUMS = [
 ];
 
 function ratioText(before, after) {
+  if (faulted) return '';
   if (before === after) return '=';
   if (!before || !after) return before ? 'gone' : 'new';
-  const ratio = after / before;
-  return ratio >= 1 ? `× ${ratio.toPrecision(3)}` : `÷ ${(1 / ratio).toPrecision(3)}`;
+  const times = Math.max(after / before, before / after);
+  const text = times < 100 ? times.toPrecision(3) : grouped(Math.round(times));
+  return `${after > before ? '×' : '÷'} ${text}`;
 }
 
 function drawSums() {
   const present = SUMS.filter(([key]) => from.counters[key] || to.counters[key]);
   const cards = present.map(([key, name]) => {
     const before = from.counters[key], after = to.counters[key];
-    const judged = before && after && key !== 'mma_instructions'; // more of a new thing is no fault
+    const judged = !faulted && before && after && key !== 'mma_instructions'; // more of a new thing is no fault
     const tone = !judged || before === after ? '' : after < before ? 'good' : 'bad';
     return make('div', 'sum', [make('span', 'name', name),
       make('span', 'values', `${grouped(before)} → ${grouped(after)}`),

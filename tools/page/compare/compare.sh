@@ -3,7 +3,7 @@
 # Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
 # Environment: LAB_RUN runs build/sass, NAV is put into the page's head; where the simulator has a
 # compiler of its own, its kernels are in SIM_ROOT as those of the GPU are in KERNEL_ROOT. Times and
-# counters are of what can run here.
+# counters are of what can run here. A kernel that faults gets its page, too, without ratios.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 from=$2 to=$3 output=$4
@@ -30,24 +30,35 @@ record() { # record ARGUMENT...: to $scratch/run and $scratch/record
         exit 2
     fi
 }
+# One sentence on a run that ended before any of its result could be checked.
+faulted() { # faulted NAME
+    ! grep -q '"status":"fail".*"checked_rows":null' "$scratch/run" ||
+        echo "$1 faulted, and its counters end there: $(sed -n '/^ptxsim: /{s///p;q}' "$scratch/log")"
+}
+name() { basename "$(dirname "$1")"; }
 for name in from to; do
     library=${!name}
     rm -f "$scratch/record"
     simulated=${library/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}
     record "$@" DEVICE=sim FORMAT=json "$(dirname "$simulated")"
-    cat "$scratch/run" >>"$scratch/runs"
+    faulted "$(name "$library")" >>"$scratch/faults"
+    cat "$scratch/run" >>"$scratch/simulated"
     lab show FORMAT=json "'$library'" >"$scratch/sass" 2>/dev/null || echo null >"$scratch/sass"
     { printf '{"run":'; cat "$scratch/run"; printf ',"record":'; cat "$scratch/record"
         printf ',"sass":'; cat "$scratch/sass"; echo '}'; } >"$scratch/$name"
 done
+cat "$scratch/faults" >&2
+[ -s "$scratch/faults" ] || mv "$scratch/simulated" "$scratch/runs"
 if nvidia-smi -L >/dev/null 2>&1; then
     "$harness" run "$@" DEVICE=gpu FORMAT=json "$(dirname "$from")" "$(dirname "$to")" \
         >>"$scratch/runs" 2>/dev/null || true
 fi
+touch "$scratch/runs"
 lab page "RUNS='$scratch/runs'" "'$from'" "'$to'" >"$scratch/tables"
+sed 's/&/\&amp;/g; s/</\&lt;/g; s/.*/<p class="fault" role="alert">&<\/p>/' "$scratch/faults" \
+    >"$scratch/fault"
 
 # One sentence about their bounds, where both can be computed.
-name() { basename "$(dirname "$1")"; }
 if "$folder/../limits/count.sh" "$harness" build/limits "$to" "$from" 2>/dev/null &&
     lab limits FORMAT=json "'$to'" "'$from'" >"$scratch/bounds" 2>/dev/null &&
     said=$(awk -v mine="$(name "$to")" -v other="$(name "$from")" -f "$folder/../plot/field.awk" \
@@ -58,8 +69,8 @@ fi
 
 mkdir -p "$(dirname "$output")"
 awk -v folder="$folder" -v page=shell.html -v title="$(name "$from") and $(name "$to")" \
-    -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables body=$here/compare.html \
-        looks=$here/compare.css script=$here/compare.txt" \
+    -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables fault=$scratch/fault \
+        body=$here/compare.html looks=$here/compare.css script=$here/compare.txt" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null
 mv "$scratch/page" "$output"
 echo "$output"

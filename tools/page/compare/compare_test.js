@@ -22,6 +22,9 @@ function selfTest() {
     check(sum === side.counters.warp_instructions, `${side.name}: the margins add up`,
       `${sum}, counted ${side.counters.warp_instructions}`);
   }
+  const ratios = [...document.querySelectorAll('#sums b')].map(b => b.textContent).join('');
+  check(faulted ? ratios === '' : /[=×÷]/.test(ratios) && ratioText(1e6, 3) === '÷ 333,333',
+    'there are ratios of whole runs, written out', ratios);
   check(byId('pair').clientHeight > innerHeight / 4, 'the sources have their place on the page',
     `${byId('pair').clientHeight} of ${innerHeight} pixels`);
   check(rows.every((row, i) => equal(row) || document.querySelector(`[data-row="${i}"]`)),

@@ -40,6 +40,16 @@ result "$([ "$moved" -ge 4 ]; echo $?)" "lines that were moved are told from cha
 result "$(grep -q '<mark>of</mark> <mark>a</mark>\|<mark>of</mark>' "$scratch/document"; echo $?)" \
     "of a changed line the words are marked"
 
+# Without barriers it faults in its first block.
+sed '/__syncthreads();/d' stages/07_swizzle/kernel.cu >build/compare/test/kernel.cu
+make compare FROM=06 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
+result $? "a kernel that faults gets its page" "$scratch/log"
+page=build/compare/06_07_file_d128_fp16_full.html
+said='07_swizzle faulted, and its counters end there: shared memory is read before it was written'
+grep -q "^$said" "$scratch/log" && grep -q ">$said" "$page" && ! grep -q '<th>ratio' "$page"
+result $? "it and make say so, and no table has ratios" "$scratch/log"
+drive "$page"
+
 make compare FROM=07 TO=build/compare/test/none.cu >"$scratch/log" 2>&1
 [ $? -eq 2 ] && grep -q "TO must be one of: 01 .* not 'build/compare/test/none.cu'" "$scratch/log"
 result $? "a file that does not exist is refused" "$scratch/log"

@@ -125,16 +125,23 @@ static bool run_number(const char *run, const char *key, double *number) {
     return end > at + strlen(mark);
 }
 
+/* How many times `from`: all digits before the point, and three at least. */
+static void put_ratio(double from, double to, FILE *out) {
+    const double ratio = to / from;
+    if (from <= 0 || from == to)
+        fputs("<td class=\"faint\">.</td>", out);
+    else
+        fprintf(out, ratio < 100 ? "<td>%.3g</td>" : "<td>%.0f</td>", ratio);
+}
+
 static void put_quantity(const char *name, const char *key, const char *from, const char *to,
                          FILE *out) {
     double a, b;
     if (!run_number(from, key, &a) || !run_number(to, key, &b)) return;
     put_text("<tr><td>", name, "</td>", out);
     fprintf(out, "<td>%.10g</td><td>%.10g</td>", a, b);
-    if (a > 0 && a != b)
-        fprintf(out, "<td>%.3g</td></tr>\n", b / a);
-    else
-        fputs("<td class=\"faint\">.</td></tr>\n", out);
+    put_ratio(a, b, out);
+    fputs("</tr>\n", out);
 }
 
 /* The problem that was run: the sizes from its JSON. */

@@ -200,7 +200,7 @@ counters='"warp_instructions":566,"mma_instructions":6,"barriers":12,"divergent_
 {
     run 01_rows false '"ms_median":3,"tflops":1.5'
     run 02_mma false '"ms_median":0.75,"tflops":6'
-    run 02_mma true "\"counters\":{$counters,\"shared_load_units\":24}"
+    run 02_mma true "\"counters\":{$counters,\"shared_load_units\":240000}"
     counters=${counters/566/2436} counters=${counters/null/4} counters=${counters/:6/:0}
     run 01_rows true "\"counters\":{$counters,\"shared_load_units\":198}"
 } >runs
