@@ -6,7 +6,7 @@
 
 END {
     if (lines != 2) exit 1
-    ms = field(line[1], "bound_ms")
+    ms = field(line[1], "bound_ms") + 0 # a number: as text, 2 would not be less than 1000
     least = sprintf(ms < 1000 ? "%.3g" : "%.0f", ms)
     printf "on %s (batch %d, heads %d, seq %d) %s is bound by %s: %s ms at least, " \
         "%.2f x the bound of %s (%s)\n", field(line[1], "device"), field(line[1], "batch"),

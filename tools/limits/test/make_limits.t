@@ -172,6 +172,9 @@ ok "nothing that is recorded: exit 0" [ $? -eq 0 ]
 ok "and the bound alone" grep -qE "^$stage d128 causal +[0-9.]+ +[0-9.]+ +[a-z]" "$log"
 errors FORMAT=json
 ok "with nothing where the time would be" says '"measured_ms":null'
+printf '{"bound_ms":%s}\n' 2.166 1.86 | awk -v mine=a -v other=b -f tools/plot/field.awk \
+    -f tools/limits/beside.awk >"$log"
+ok "one bound beside another has three digits" says ": 2.17 ms at least, 1.16 x the bound of b"
 limits FORMAT=markdown
 ok "a format that it has not: exit 64" [ $? -eq 64 ]
 echo "1..$count"
