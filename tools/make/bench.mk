@@ -27,6 +27,6 @@ PEAKS_ARCH := $(if $(filter sm_90,$(ARCH)),sm_90a,$(ARCH))
 PEAKS := build/$(PEAKS_ARCH)/peaks
 $(PEAKS): tools/roofline/peaks.cu build/toolchain.mk
 	@$(folder); $(call say,nvcc  $< ($(PEAKS_ARCH)))
-	@$(NVCC) -std=c++17 -O3 -gencode arch=compute_$(PEAKS_ARCH:sm_%=%),code=$(PEAKS_ARCH) $< -o $@ \
-	    -cudart shared -L$(CUDA_LIB) -Xlinker -rpath,$(CUDA_LIB)
+	@$(NVCC) -std=c++17 -O3 -gencode arch=compute_$(PEAKS_ARCH:sm_%=%),code=$(PEAKS_ARCH) $< \
+	    -o $(fresh) -cudart shared -L$(CUDA_LIB) -Xlinker -rpath,$(CUDA_LIB) && $(place)
 	@$(said)

@@ -48,6 +48,8 @@ endif
 build/toolchain.mk: tools/toolchain/toolchain.sh $(call gone,build/toolchain.mk)
 	@tools/toolchain/toolchain.sh $@
 
+.PRECIOUS: build/toolchain.mk build/simulator.mk build/disassembler.mk
+
 # Some commands run kernels in the simulator alone, others there as well or where there is no GPU.
 # FOR=simulator is what grade gives to the makes that it starts. Without a GPU validate only says
 # so.

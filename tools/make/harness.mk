@@ -13,15 +13,18 @@ build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@$(folder); $(call say,cc    $<); \
 	$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) \
 	    $(if $(filter $(LANES),$<),-ftree-vectorize) $(HOST_FLAGS) -Icommon \
-	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $@ && $(said)
+	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $(fresh) -MT $@ \
+	    -MF $(fresh).d && mv $(fresh).d $(@:.o=.d) && $(place) && $(said)
 build/attention: $(HARNESS)
 	@$(call say,link  $@)
-	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm -o $@
+	@$(CC) -pthread -rdynamic $^ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -ldl -lm \
+	    -o $(fresh) && $(place)
 	@$(said)
 build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
 	@$(call say,link  $@)
-	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(CC) -pthread -rdynamic $^ -ldl -lm -o $(fresh) && $(place)
 	@$(said)
+.PRECIOUS: build/host/%.o build/attention build/attention-sim
 # The trial of the simulator's compiler comes first. What is run afterwards is compiled beside it,
 # by the compiler that the trial most likely takes.
 build/simulator.mk: | $(if $(wildcard build/simulator.mk build/attention-sim),,$(if \
@@ -39,5 +42,5 @@ export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
 	@$(folder); $(call say,link  $@)
 	@$(CC) $(CFLAGS) -O3 $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
-	    -shared $(TRUTH_SOURCES) -lm -o $@
+	    -shared $(TRUTH_SOURCES) -lm -o $(fresh) && $(place)
 	@$(said)

@@ -5,30 +5,31 @@
 # A file of the user's, unlike a stage, may include others: it is built again when one of them
 # changes, and as `file:` in the list any of them, or the file itself, may be gone. A stamped copy
 # finds them beside the file that it is a copy of.
-# nvcc fails if stdin is closed. What is not whole yet has a name of its own in each process: two
-# makes may build the same kernel.
+# nvcc fails if stdin is closed.
 define kernel_rule
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attention.h \
         $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
-	@$$(folder); $$(call say,nvcc  $2 $$* ($1)); trap 'rm -f $$@.$$$$$$$$.new*' EXIT; \
+	@$$(folder); $$(call say,nvcc  $2 $$* ($1)); trap 'rm -f $$(fresh)*' EXIT; \
 	$$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT))) \
 	    -gencode arch=$(call ptx_of,$1),$(call code,$1) \
-	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$@.$$$$$$$$.new.d) \
+	    $$(call macros,$$*,$1) $$< $(if $3,-MMD -MP -MT $$@ -MF $$(fresh).d) \
 	    $(if $(KERNEL),-I$(dir $(KERNEL))) \
-	    -o $$@.$$$$$$$$.new </dev/null 2>$$@.$$$$$$$$.new.log; code=$$$$?; \
-	if [ -s $$@.$$$$$$$$.new.log ]; then cat $$@.$$$$$$$$.new.log >&2; \
-	    ! grep -q '(C75' $$@.$$$$$$$$.new.log || { code=1; \
+	    -o $$(fresh) </dev/null 2>$$(fresh).log; code=$$$$?; \
+	if [ -s $$(fresh).log ]; then cat $$(fresh).log >&2; \
+	    ! grep -q '(C75' $$(fresh).log || { code=1; \
 	        echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; }; \
 	elif [ $$$$code -ne 0 ]; then \
 	    echo "$$<: the compiler failed and said nothing: is the disk of build/ full?" >&2; \
 	fi; [ $$$$code -eq 0 ] || exit 1; \
-	$(if $3,echo '$$<:' >>$$@.$$$$$$$$.new.d && mv $$@.$$$$$$$$.new.d $$@.d &&) \
-	mv $$@.$$$$$$$$.new $$@ && $$(said)
+	$(if $3,echo '$$<:' >>$$(fresh).d && mv $$(fresh).d $$@.d &&) \
+	$$(place) && $$(said)
 $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attention.h \
         $(call flags_of,$(or $4,$(KERNEL_ROOT))) build/toolchain.mk
 	@$$(folder)
 	@$$(firstword $$(call nvcc_for,$1,$(or $4,$(KERNEL_ROOT)))) -std=c++17 -O3 -lineinfo \
-	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$@ </dev/null
+	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$(fresh) </dev/null && \
+	    $$(place)
+.PRECIOUS: $(or $4,$(KERNEL_ROOT))/$1/$2/%.so
 $(if $3,-include $(wildcard $(or $4,$(KERNEL_ROOT))/$1/$2/*.d))
 endef
 comma := ,

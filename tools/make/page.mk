@@ -70,4 +70,4 @@ $(foreach d,$(SITE_DOCS),$(eval $(call site_doc,$d)))
 $(foreach s,$(STAGES),$(eval $(call site_stage,$s,$(call before,$s))))
 endif
 build/markdown.path: tools/page/site/markdown.sh $(call gone,build/markdown.path)
-	@tools/page/site/markdown.sh build/markdown >$@
+	@tools/page/site/markdown.sh build/markdown >$(fresh) && $(place)

@@ -5,10 +5,10 @@ LIBSASS := $(filter-out %/main.o,$(SASS)) build/host/common/base/error.o
 $(call depend,$(SASS))
 build/sass: $(SASS) build/host/common/base/error.o
 	@$(call say,link  $@)
-	@$(CC) -rdynamic $^ -ldl -lm -o $@
+	@$(CC) -rdynamic $^ -ldl -lm -o $(fresh) && $(place)
 	@$(said)
 build/test/tools/sass/%: build/host/tools/sass/%.o $(LIBSASS)
-	@$(folder); $(CC) -rdynamic $^ -ldl -lm -o $@
+	@$(folder); $(CC) -rdynamic $^ -ldl -lm -o $(fresh) && $(place)
 build/disassembler.mk: build/toolchain.mk $(call gone,build/disassembler.mk)
 	@tools/toolchain/toolchain.sh --disassembler $@
 

@@ -9,15 +9,15 @@ LONG_TESTS := common/cli/test/stages.t $(addprefix tools/,test/sanitized.t page/
     page/test/explore.t sass/test/signatures.t exercise/test/exercise.t test/static.t \
     test/workshop.t)
 build/host/common/libharness.a: $(LIBHARNESS) build/host/common/device/no_simulator.o
-	@rm -f $@; ar rcs $@ $^
+	@ar rcs $(fresh) $^ && $(place)
 # With what the simulator takes from common/base: a program needs nothing else.
 build/host/tools/libptxsim.a: $(PTXSIM) build/host/common/base/json_text.o
-	@rm -f $@; ar rcs $@ $^
+	@ar rcs $(fresh) $^ && $(place)
 LIBRARIES := $(FAKE) build/host/common/libharness.a build/host/tools/libptxsim.a
 build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.a
-	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $(fresh) && $(place)
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
-	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $@
+	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $(fresh) && $(place)
 
 # Where NumPy and cmark-gfm have to be fetched, that is done while the compilers work. Without the
 # latter the tests of the site are skipped.
@@ -34,6 +34,6 @@ $(if $(filter-out stage% $(filter-out test mutate planted validate,$(KNOWN)),$(M
     $(addprefix build/host/,common/*/test tools/*/test tools/*/*/test))))
 build/mutate: $(MUTATE) build/host/common/base/error.o
 	@$(call say,link  $@)
-	@$(CC) $^ -o $@
+	@$(CC) $^ -o $(fresh) && $(place)
 	@$(said)
 test: build/mutate

@@ -11,7 +11,7 @@ define stamped_rule
 build/$2/kernel.cu: $(call source_of,$1) stages/$1/timeline.marks $(STAMPS) $3
 	@$$(folder)
 	@awk -v macros=tools/timeline/stamp.cuh -f tools/timeline/stamp.awk \
-	    stages/$1/timeline.marks $(call source_of,$1) >$$@
+	    stages/$1/timeline.marks $(call source_of,$1) >$$(fresh) && $$(place)
 $(call kernel_rule,$(call arch_of,$1),$2,build/$2/kernel.cu common/stamped.h)
 endef
 ifneq ($(filter timeline,$(MAKECMDGOALS)),)

@@ -21,6 +21,12 @@ said = { [ ! -t 2 ] || printf '\033[K' >&2; }
 # The folder of what is made, in a recipe. Each line of one is a shell, and mkdir one more process.
 folder = [ -d $(@D) ] || mkdir -p $(@D)
 
+# Two makes may make the same file. What is not whole yet has a name of its own in each process, so
+# neither reads half a file, and none that has its own name is removed when a make is interrupted
+# (.PRECIOUS).
+fresh = $@.$$$$.new
+place = mv $(fresh) $@
+
 # Loops become vectors as wide as this machine's processor has them. The level is among the flags,
 # so on another processor the programs are built anew. On Arm all have the same, without an option.
 PROCESSOR := $(file </proc/cpuinfo)

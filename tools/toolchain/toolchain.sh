@@ -159,14 +159,15 @@ fetch_compiler() {
         fail "There is no CUDA compiler, and one that is fetched cannot work in a folder whose" \
             "path has blanks, quotes or other characters of the shell, such as $root: move the" \
             "checkout, or install the CUDA Toolkit."
-    [ ! -d "$wheels/$COMPILER" ] ||
-        fail "build/cuda/$COMPILER holds no working compiler: remove it and run this again."
-    say "no CUDA compiler that serves was found: fetching NVIDIA's wheels, about 105 MB, into" \
-        "build/cuda/$COMPILER"
-    fetch $COMPILER compiler.txt ||
-        fail "There is no CUDA compiler: no nvcc that serves was found, and fetching it failed" \
-            "($reason); either install the CUDA Toolkit $RELEASE or newer and put nvcc on" \
-            "PATH (or set NVCC), or run this again with a network and a python3 that has pip."
+    if [ ! -d "$wheels/$COMPILER" ]; then # another make may have fetched it since the search
+        say "no CUDA compiler that serves was found: fetching NVIDIA's wheels, about 105 MB, into" \
+            "build/cuda/$COMPILER"
+        fetch $COMPILER compiler.txt ||
+            fail "There is no CUDA compiler: no nvcc that serves was found, and fetching it" \
+                "failed ($reason); either install the CUDA Toolkit $RELEASE or newer and put" \
+                "nvcc on PATH (or set NVCC), or run this again with a network and a python3" \
+                "that has pip."
+    fi
     take_compiler "$wheels/$COMPILER/bin/nvcc" ||
         fail "build/cuda/$COMPILER holds no working compiler: remove it and run this again."
 }
@@ -280,10 +281,15 @@ try_reading() {
     done < <(grep -ao '__cuda[A-Z][A-Za-z]*' "$made" | sort -u)
 }
 
-# keep: the folder of a small stage that could be read, and the names of its compiler and option.
+# keep: a small stage that could be read, and the names of its compiler and option. Another make may
+# read or keep it meanwhile, so each file has its name once it is whole. One that cannot be kept is
+# compiled again.
 keep() {
-    printf '%s\n' "$(realpath "$nvcc")" "$plain" >"$(dirname "$made")/compiler"
-    rm -rf "$kept" && mv -T "$(dirname "$made")" "$kept"
+    local fresh
+    { mkdir -p "$kept" && fresh=$(mktemp -d "$kept.XXXXXX"); } 2>/dev/null || return 0
+    scratch+=("$fresh")
+    { cp "$made" "$fresh/" && printf '%s\n' "$(realpath "$nvcc")" "$plain" >"$fresh/compiler" &&
+        mv "$fresh/${made##*/}" "$kept/" && mv "$fresh/compiler" "$kept/"; } 2>/dev/null || :
 }
 
 # True if the small stage of this compiler was kept, and is still the one.
@@ -292,7 +298,8 @@ was_read() {
     { read -r compiler && read -r plain; } 2>/dev/null <"$kept/compiler" || return 1
     [ "$compiler" = "$(realpath "$nvcc")" ] && [ "$kept/compiler" -nt "$compiler" ] &&
         [ "$kept/compiler" -nt "$here/trial.cu" ] || return 1
-    made=$kept/d128_fp16_full.so log=$kept/log
+    made=$kept/d128_fp16_full.so log=$kept/log.$$
+    scratch+=("$log")
 }
 
 # True if the simulator runs it, too, and finds its results right.
@@ -353,10 +360,10 @@ main() {
         else
             found cuobjdump none "not found; fetched when a disassembly is first asked for"
         fi
+        [ $trial != try_reading ] || keep
         write "$1" NVCC "$nvcc" CUDA_INCLUDE "$include" CUDA_LIB "$lib" CUDA_VERSION "$version" \
             NVCC_PLAIN "$plain" CUOBJDUMP "$cuobjdump" NVDISASM "$nvdisasm" \
             DRIVER_TOO_OLD "$too_old"
-        [ $trial != try_reading ] || keep
     else
         say "usage: tools/toolchain/toolchain.sh [--simulator PROGRAM|--disassembler] OUTFILE"
         exit 64

@@ -25,15 +25,19 @@ sources | while IFS= read -r -d '' file; do
     [ ! -f "$file" ] || printf '%s\0' "$file"
 done | xargs -0 cp --parents -t "$copy/clone"
 # A cc whose objects are empty and whose programs are scripts: one says how it was run, the other
-# runs the library of a stage, a script as well.
+# runs the library of a stage, a script as well. What another make might read half-made is noted.
 program "$copy/bin/cc" <<'END'
 case $* in *'-isystem -c'*) echo "no folder of CUDA's headers" >&2; exit 1 ;; esac
 while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
 case $out in
-build/attention) printf '#!/bin/sh\necho "ran $*"\n' >$out ;;
-build/attention-sim)
+*.new) ;;
+*) echo "$out" >>build/half_made ;;
+esac
+case $out in
+build/attention.*) printf '#!/bin/sh\necho "ran $*"\n' >$out ;;
+build/attention-sim.*)
     printf '#!/bin/sh\nfor folder; do :; done\nexec "$folder/d128_fp16_full.so"\n' >$out ;;
-*) : >$out; exit ;;
+*) : >$out; : >$out.d; exit ;;
 esac
 chmod +x $out
 END
@@ -81,9 +85,19 @@ ok "in the simulator" says "build/sim/sm_80/01_three_pass build/sim/sm_90a/12_wg
 ok "from PTX alone" [ "$(grep -c 'code=compute_.*stages/' "$copy/compiled")" -eq 2 ]
 ok "by the compiler that was fetched" once "$compiler/bin/nvcc (for the simulator)"
 ok "what is fetched is said, and its size" once "fetching NVIDIA's wheels, about 105 MB"
+left() { find "$copy/clone/build" -name '*.new*' -o -name half_made; }
+ok "nothing has its name before it is whole, and no other name is left" [ -z "$(left)" ]
 rm "$copy/compiled"
 run
 ok "a second time nothing is fetched or compiled" [ $status -eq 0 -a ! -e "$copy/compiled" ]
+
+clean_clone
+{ log=$copy/first run && exit $status; } & first=$!
+log=$copy/second run
+wait $first
+first=$?
+cat "$copy/first" "$copy/second" >"$log"
+ok "two makes at once in a clean clone both run" [ $first -eq 0 -a $status -eq 0 ]
 
 clean_clone
 run CUDA_VERSION=13.0.2 CUDA_INCLUDE=/none

@@ -102,9 +102,16 @@ front=$copy/twelve/bin simulator CUDA_HOME="$copy/home"
 ok "the simulator, too" simulates "$copy/twelve/bin/nvcc"
 compiled() { [ "$(grep -c ^twelve "$copy/compiled")" -eq "$1" ]; }
 ok "which runs what was compiled when there was no simulator yet" compiled 1
+exec {held}<"$copy/build/trial"
+front=$copy/path/bin tools
+ok "and is never gone while another make reads it" [ "/proc/self/fd/$held" -ef "$copy/build/trial" ]
+ok "also when that of another compiler takes its place" \
+    grep -qx "$copy/path/bin/nvcc" "$copy/build/trial/compiler"
+exec {held}<&-
+front=$copy/twelve/bin tools
 touch "$copy/twelve/bin/nvcc"
 front=$copy/twelve/bin simulator CUDA_HOME="$copy/home"
-ok "but for a compiler that has changed since" compiled 2
+ok "but for a compiler that has changed since" compiled 3
 # shellcheck disable=SC2016 # expanded in the toolkit
 toolkit plain 12.0 \
     'case $all in *compress-mode*) echo "nvcc fatal: Unknown option" >&2; exit 1; esac'
