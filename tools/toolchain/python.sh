@@ -30,7 +30,7 @@ has_numpy() {
     local version
     version=$("$1" -c 'import numpy, sys
 assert sys.version_info >= (3, 9)
-print(numpy.__version__)' 2>/dev/null) || return 1
+print(numpy.__version__)' 2>/dev/null) && [ -n "$version" ] || return 1
     printf '%-10s %-7s %s\n' numpy "$version" "$1" >&2
 }
 
@@ -80,7 +80,9 @@ answer=$base
 if ! has_numpy "$answer"; then
     answer=$(realpath -m "$1")/bin/python3
     # The first import keeps the bytecode, where the user wants none, too: half of all later ones.
-    has_numpy "$answer" ||
-        { make_python "${answer%/bin/python3}" && PYTHONDONTWRITEBYTECODE='' has_numpy "$answer"; }
+    if ! has_numpy "$answer"; then
+        make_python "${answer%/bin/python3}"
+        PYTHONDONTWRITEBYTECODE='' has_numpy "$answer"
+    fi
 fi
 printf '%s\n' "$answer"

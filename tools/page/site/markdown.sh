@@ -12,31 +12,37 @@ if [ $# -ne 1 ] || [ -z "$1" ]; then
     echo "usage: tools/page/site/markdown.sh OUTDIR" >&2
     exit 64
 fi
+fail() {
+    echo "$*" >&2
+    exit 2
+}
 if program=$(command -v cmark-gfm); then
     echo "cmark-gfm  $program" >&2
     echo "$program"
     exit
 fi
 program=$(realpath -m "$1")/bin/cmark-gfm
-# The package is for the release of Python that fetched it.
-if ! "$program" /dev/null >/dev/null 2>&1; then
-    rm -rf "${1:?}"/{packages,bin}
+# works PROGRAM: true if it makes HTML. The package is for the release of Python that fetched it.
+works() { [ "$("$1" <(echo '# *a*') 2>/dev/null)" = '<h1><em>a</em></h1>' ]; }
+if ! works "$program"; then
     list=$(dirname "$0")/markdown.txt
     echo "cmark-gfm was not found: fetching the Python package cmarkgfm into $1" >&2
-    scratch=$(mktemp -d)
+    { mkdir -p "$(dirname "$1")" && scratch=$(mktemp -d "$1.XXXXXX"); } 2>/dev/null ||
+        fail "$1 cannot be written"
     trap 'rm -rf "$scratch"' EXIT
+    trap 'trap "" INT TERM; exit 130' INT TERM
     if ! python3 -m pip install --quiet --no-input --disable-pip-version-check --only-binary :all: \
-        --require-hashes --target "$scratch/packages" --requirement "$list" \
+        --require-hashes --target "$scratch/whole/packages" --requirement "$list" \
         >"$scratch/log" 2>&1; then
         reason=$(tail -n 1 "$scratch/log")
         ! grep -q 'DO NOT MATCH THE HASHES' "$scratch/log" ||
             reason="a wheel is not the one whose hash $list has"
-        echo "make site needs cmark-gfm, and fetching it failed ($reason): install it, for" \
-            "example Debian's package cmark-gfm" >&2
-        exit 2
+        fail "make site needs cmark-gfm, and fetching it failed ($reason): install it, for" \
+            "example Debian's package cmark-gfm"
     fi
-    mkdir -p "$scratch/bin"
-    cat >"$scratch/bin/cmark-gfm" <<'END'
+    fresh=$scratch/whole/bin/cmark-gfm
+    mkdir -p "${fresh%/*}"
+    cat >"$fresh" <<'END' || fail "$1 cannot be written: is the disk full?"
 #!/bin/sh
 # cmark-gfm: Markdown from the file that is named last, to HTML. A Python without what else it finds
 # on this machine starts in half of the time.
@@ -53,9 +59,12 @@ sys.stdout.reconfigure(encoding="utf-8")
 sys.stdout.write(cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE))
 PROGRAM
 END
-    chmod 755 "$scratch/bin/cmark-gfm"
-    mkdir -p "$1"
-    cp -r "$scratch/packages" "$scratch/bin" "$1/"
+    chmod 755 "$fresh"
+    works "$fresh" ||
+        fail "make site needs cmark-gfm, and the fetched one does not work: install it, for" \
+            "example Debian's package cmark-gfm"
+    # Another make may have been faster: its folder is as good as this one.
+    works "$program" || { rm -rf "${1:?}" && mv -T "$scratch/whole" "$1"; } || works "$program"
 fi
 echo "cmark-gfm  $program" >&2
 echo "$program"

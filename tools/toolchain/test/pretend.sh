@@ -41,7 +41,8 @@ esac
 END
 }
 # python [PIP]: a python3 without NumPy; "pip install --target FOLDER" runs PIP with $folder set.
-# It makes virtual environments, which have NumPy once there is a folder packages/numpy.
+# It makes virtual environments, which have NumPy once there is a folder packages/numpy, and makes
+# HTML once there is packages/cmarkgfm.
 python() {
     program "$copy/bin/python3" <<END
 echo "\$*" >>'$copy/calls'
@@ -57,6 +58,7 @@ case "\$*" in
 '-c import sysconfig;'*) echo "\${0%/bin/*}/packages" ;;
 '-c import numpy'*) [ -d "\${0%/bin/*}/packages/numpy" ] && echo 2.2.6 ;;
 '-c import sys;'*) exit 0 ;;
+'-S - '*) [ -d "\$3/cmarkgfm" ] && echo '<h1><em>a</em></h1>' ;;
 *) exit 1 ;;
 esac
 END

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# toolchain.sh and python.sh, among programs that only pretend. Catches: a search in the wrong
-# order, a compiler that cannot serve taken all the same, one that can passed over, a trial that
-# says nothing of its failure, a failed, altered or broken-off download that leaves something
-# behind, a message without a way out. TEST_NETWORK=1 downloads the real wheels
-# and compiles a stage with them.
+# toolchain.sh, python.sh and markdown.sh, among programs that only pretend. Catches: a search in the
+# wrong order, a compiler that cannot serve taken all the same, one that can passed over, a trial
+# that says nothing of its failure, a failed, altered or broken-off download that leaves something
+# behind, an empty file taken for a program, a message without a way out. TEST_NETWORK=1 downloads
+# the real wheels and compiles a stage with them.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 root=$PWD
@@ -377,6 +377,9 @@ ok "and its python3 is the answer" [ "$(tail -n 1 "$log")" = "$copy/build/python
 rm "$copy/calls"
 numpy_python
 ok "a second time nothing is fetched" [ $status -eq 0 -a "$(grep -c pip "$copy/calls")" -eq 0 ]
+: >"$copy/build/python/bin/python3"
+numpy_python
+ok "an empty python3 is fetched again" [ $status -eq 0 -a -s "$copy/build/python/bin/python3" ]
 mv "$copy/bin/python3" "$copy/python_with_pip"
 program "$copy/bin/python3" <<END
 case "\$1 \$2" in
@@ -392,6 +395,26 @@ ok "without pip one is put into the virtual environment" \
 ok "which fetches" [ "$(tail -n 1 "$log")" = "$copy/build/python/bin/python3" ]
 run "$copy/tools/toolchain/python.sh"
 ok "python.sh without a folder: bad usage" [ $status -eq 64 ]
+
+# ---- markdown.sh ---------------------------------------------------------------------------------
+cp -r --parents tools/page/site "$copy"
+markdown() { run "$copy/tools/page/site/markdown.sh" "$copy/build/markdown"; }
+fresh
+python "mkdir -p \$folder"
+markdown
+ok "packages that make no HTML end with 2" [ $status -eq 2 ]
+ok "and are said not to work" says "the fetched one does not work: install it"
+ok "and nothing is left" [ -z "$(ls -A "$copy/build")" ]
+mkdir -p "$copy/build/markdown/bin"
+install -m 755 /dev/null "$copy/build/markdown/bin/cmark-gfm"
+python "mkdir -p \$folder/cmarkgfm"
+markdown
+ok "an empty program, of a disk that was full, is fetched again" [ $status -eq 0 -a -s \
+    "$copy/build/markdown/bin/cmark-gfm" ]
+ok "and is the answer" [ "$(tail -n 1 "$log")" = "$copy/build/markdown/bin/cmark-gfm" ]
+rm "$copy/calls"
+markdown
+ok "a second time no markdown.sh fetches" [ $status -eq 0 -a "$(grep -c pip "$copy/calls")" -eq 0 ]
 
 # ---- The real ones -------------------------------------------------------------------------------
 if [ "${TEST_NETWORK:-}" != 1 ]; then
