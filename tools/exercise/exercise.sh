@@ -17,8 +17,8 @@
 # the compiler nor the kernel nor its host code can make it fail: what they do wrong is the answer.
 # Environment of grade: MAKE; DIR, where the Makefile builds KERNEL's variants, and VARIANTS;
 # REFERENCE, the built stage to compare counters with; CHECK and LIMITS, the commands that check
-# signatures and compute bounds, and LAB, what to make before them; LIMIT, the seconds that one step
-# may take (default 300).
+# signatures and compute bounds, and LAB, what to make before them; STEP_LIMIT, the seconds that one
+# step may take (default 300).
 # Exit: 0 all holds, 1 something does not, 2 there is nothing to start from or to grade, 64 bad
 # usage.
 set -uo pipefail
@@ -113,7 +113,7 @@ END
 # attempt COMMAND...: runs it within the limit; what it prints is in $log, its exit code in $code.
 attempt() {
     # Files of at most 64 MiB, the log among them.
-    (ulimit -Sf 65536 2>/dev/null; within "${LIMIT:-300}" "$@") >"$log" 2>&1 </dev/null
+    (ulimit -Sf 65536 2>/dev/null; within "${STEP_LIMIT:-300}" "$@") >"$log" 2>&1 </dev/null
     code=$?
 }
 
@@ -128,8 +128,8 @@ ended() {
 # why: a sentence about an exit code that is not the program's own.
 why() {
     if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
-        echo "it did not end within ${LIMIT:-300} s: a loop in the kernel or in attention_launch" \
-            "that never ends?"
+        echo "it did not end within ${STEP_LIMIT:-300} s: a loop in the kernel or in" \
+            "attention_launch that never ends?"
     elif [ "$code" -eq $((128 + $(kill -l XFSZ))) ]; then
         echo "it wrote a file of more than 64 MiB, or as much to the log: a line in a loop?"
     elif [ "$code" -gt 128 ]; then
@@ -336,8 +336,11 @@ bound() {
 grade() {
     stage=$1 kernel=$2 program=$3 worst=0
     check "$stage" "$kernel"
-    [ -f "$kernel" ] ||
+    if [ ! -f "$kernel" ]; then
+        before "$stage" >/dev/null || fail 2 \
+            "$kernel is not there, and $stage is the first stage: there is none to start from."
         fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
+    fi
     log=$(mktemp)
     trap 'rm -f "$log" "$log.table"' EXIT
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"

@@ -46,9 +46,10 @@ $(foreach r,$(ROOTS),$(eval $(call remember,$(call flags_of,$r),$(strip $(call \
 $(foreach r,$(ROOTS),$(foreach s,$(STAGES),\
     $(eval $(call kernel_rule,$(call arch_of,$s),$s,,$r))))
 # A file of the user's and a sum of what is in it and in those beside it that it includes: cp -p and
-# mv put one in its place that is older than what was built.
-file_and_sum = $1 $(shell cd '$(dir $1)' && cat '$(notdir $1)' $$(sed -n \
-    's/^ *\# *include *"\([^"]*\)".*/\1/p' '$(notdir $1)') 2>/dev/null | cksum)
+# mv put one in its place that is older than what was built. A file that is not there is refused
+# later, in a sentence.
+file_and_sum = $1 $(shell { cd '$(dir $1)' && cat '$(notdir $1)' $$(sed -n \
+    's/^ *\# *include *"\([^"]*\)".*/\1/p' '$(notdir $1)'); } 2>/dev/null | cksum)
 KERNEL_FLAGS := $(if $(KERNEL),build/flags/$(subst /,_,$(KERNEL_FOLDER)))
 ifdef KERNEL
 $(eval $(call remember,$(KERNEL_FLAGS),$(call file_and_sum,$(KERNEL))))

@@ -41,8 +41,12 @@ change() { # change SED: the learner starts afresh and then edits
 run stage02 grade
 ok "grade before start ends with 2" [ $code -eq 2 ]
 ok "and says what to type" says "$mine is not there: make stage02 start makes one"
+run stage02 grade KERNEL=none.cu
+ok "as of another file, in one sentence" [ "$(grep -cv '^make: ' "$log.err")" -eq 1 ]
 run stage01 start
 ok "the first stage has nothing to start from" says "there is none to start from"
+tools/exercise/exercise.sh grade 01_small work/01_small/kernel.cu build/attention >"$log" 2>&1
+ok "which its grade says, too" says "there is none to start from"
 run start
 ok "start without a stage" says "start needs one stage"
 (trap '' XFSZ && ulimit -f 1 && make ARCH=sm_80 VARIANTS=d128_fp16_full stage02 start) >"$log" 2>&1
@@ -339,7 +343,7 @@ ok "host code that ends one case of the grid" says "FAILS  right results on the 
 ok "is said to" says "         02_next ended the program: does its host code call exit?"
 FAULT=prints run stage02 grade
 ok "host code that prints without end" says "it wrote a file of more than 64 MiB"
-FAULT=hangs LIMIT=10 run stage02 grade
+FAULT=hangs STEP_LIMIT=10 run stage02 grade
 ok "host code that hangs" says "it did not end within 10 s"
 
 change 's/float S = 0;/float S = nothing;/'
