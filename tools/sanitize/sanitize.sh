@@ -33,6 +33,14 @@ problems=("B=1 H=2 HKV=1 N=130 NKV=383 CAUSAL=0 D=128 DTYPE=fp16 SCALE=0.3"
 begun='' waiting=''
 print() { if [ -n "$begun" ]; then echo "$1"; else waiting+=$1$'\n'; fi; }
 
+# heading PROBLEM: its values, and in place of those of the same names what the user gave.
+heading() {
+    local key text=''
+    for key in $1; do [[ $given == *" ${key%%=*}="* ]] || text+=" $key"; done
+    text+=$given
+    echo "${text# }"
+}
+
 # reports: what the log says is wrong with which lines of a kernel, one line each: without addresses
 # and the like, which differ from run to run. A wrong result is like no other.
 reports() {
@@ -115,7 +123,7 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
     fi
     for problem in "${problems[@]}"; do
         read -ra keys <<<"$problem"
-        print "$problem$given"
+        print "$(heading "$problem")"
         for tool in memcheck racecheck initcheck synccheck; do
             watch $tool compute-sanitizer --tool $tool --error-exitcode 1 \
                 "$program" run "${keys[@]}" REPS=1 "$@" DEVICE=gpu
@@ -126,7 +134,7 @@ elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
 overflow"
     for problem in "${problems[@]}"; do
         read -ra keys <<<"$problem"
-        print "$problem$given"
+        print "$(heading "$problem")"
         for order in late early; do
             SIM_ASYNC=$order SIM_RACE=1 watch "copies $order" \
                 "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
@@ -135,12 +143,12 @@ overflow"
     # As many multiprocessors as an H200 has, for the stage that plans by them; newest copies first.
     for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1"; do
         read -ra keys <<<"$problem"
-        print "$problem$given"
+        print "$(heading "$problem")"
         SIM_MULTIPROCESSORS=132 SIM_ORDER=1 SIM_RACE=1 watch "132 SMs" \
             "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
     done
     # Counts and indices within a tile stay below the limit, indices into the tensors do not.
-    print "B=1 H=2 HKV=1 N=264 NKV=264$given"
+    print "$(heading "B=1 H=2 HKV=1 N=264 NKV=264")"
     SIM_INDEX=32767 SIM_RACE=1 watch "64 bits" \
         "$program-sim" run B=1 H=2 HKV=1 N=264 NKV=264 "$@" DEVICE=sim
 else
