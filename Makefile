@@ -313,8 +313,6 @@ planted: export CHECK := $(LAB_RUN) check
 planted: export CC := $(CC)
 planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
-$(if $(and $(filter planted,$(MAKECMDGOALS)),$(filter stage%,$(MAKECMDGOALS))),$(error \
-    BUGS names the bugs that are planted, so there can be no stage beside planted))
 $(if $(and $(BUGS),$(filter planted,$(MAKECMDGOALS))),$(if $(strip $(subst $(COMMA), ,$(BUGS))),,\
     $(error BUGS must be names of planted bugs with commas between them; not '$(BUGS)')))
 PLANTED := $(if $(filter planted,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(BUGS)))

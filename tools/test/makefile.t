@@ -158,6 +158,25 @@ help N=1 variable
 clean N=3 variable
 END
 ok "and nothing is removed" [ -e build/toolchain.mk ]
+run N=3
+ok "help with a variable names neither more nor less" says "make does not take N; it takes no variable"
+for command in clean diff plot sass-baseline site trace; do
+    run stage01 $command
+    ok "a stage beside $command ends with 2" [ $? -eq 2 ]
+    ok "and is refused" says "make $command takes no stage, so there can be no stage01 beside it"
+done
+ok "and nothing is removed" [ -e build/toolchain.mk ]
+# In the environment they may be meant for other commands.
+for command in help clean; do
+    for given in KERNEL=none.cu "N=1;2" "DEVICE=the first"; do
+        env "$given" make -n $command >"$log" 2>&1
+        ok "make $command goes on with $given in the environment" [ $? -eq 0 ]
+    done
+done
+CODE=x run -n stage01 run
+ok "and run with CODE=x" [ $? -eq 0 ]
+KERNEL=none.cu run -n stage01 run
+ok "what a command takes counts" says "KERNEL=none.cu: there is no such file"
 # Formats, before anything is built.
 while read -r formats; do
     read -ra words <<<"${formats%%:*}"
@@ -592,8 +611,7 @@ else
 fi
 run clean
 ok "clean removes build/" [ ! -e build ]
-run stage01 clean
-ok "and so does that of a stage, which looks for no compiler first" \
-    [ "$(cat "$log")" = "rm -rf build" ]
+run clean
+ok "without one it looks for no compiler first" [ "$(cat "$log")" = "rm -rf build" ]
 cd "$root" || exit 1
 echo "1..$count"

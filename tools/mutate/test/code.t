@@ -123,7 +123,7 @@ ok "code of another language" says "CODE must be files or folders of C in common
 make stage07 mutate CODE=common >"$log" 2>&1
 ok "CODE beside a stage" says "so there can be no stage beside it"
 make stage07 planted BUGS=none >"$log" 2>&1
-ok "planted beside a stage" says "so there can be no stage beside planted"
+ok "planted beside a stage" says "make planted takes no stage, so there can be no stage07 beside it"
 printf '#!/bin/bash\nexit 1\n' >"$work/failing" && chmod +x "$work/failing"
 mutants common/truth/rows.c "$work/failing"
 ok "a test that fails without any mutant is no yardstick" says "$work/failing itself fails"
