@@ -11,6 +11,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -107,15 +108,20 @@ def main():
     profile = tempfile.mkdtemp()
     browser = Browser(sys.argv[1], profile)
     try:
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # ignored until here: chromium.sh
         for line in sys.stdin:
             output, size, address = line.rstrip("\n").split("\t")
             text = browser.document(address, *map(int, size.split(",")))
-            with open(output, "w", encoding="utf-8") as file:
-                file.write(text)
-            print(output, flush=True)
+            try:
+                with open(output, "w", encoding="utf-8") as file:
+                    file.write(text)
+                os.write(1, f"{output}\n".encode())
+            except (FileNotFoundError, BrokenPipeError):  # who asked for it has been interrupted
+                sys.exit(130)
         browser.close()
     finally:
         browser.process.kill()
+        browser.process.wait()
         shutil.rmtree(profile, ignore_errors=True)
 
 

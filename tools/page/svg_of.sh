@@ -6,10 +6,7 @@ export LC_ALL=C # numbers have points and letters their usual case
 # shellcheck source=tools/page/chromium.sh
 . "$(dirname "$0")/chromium.sh"
 page=$1
-if [ -z "$chromium" ]; then
-    echo "a picture needs a Chromium, such as Debian's package chromium-headless-shell" >&2
-    exit 2
-fi
+can_look || exit 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 dump "$page" "picture${2:+&$2}" 1100,800 "$scratch/document" || exit 1

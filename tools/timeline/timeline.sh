@@ -17,6 +17,11 @@ for argument; do
     *) arguments+=("$argument") ;;
     esac
 done
+if [ "$format" = svg ]; then # else the run would be for nothing
+    # shellcheck source=tools/page/chromium.sh
+    . "$here/../page/chromium.sh"
+    can_look || exit 2
+fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

@@ -8,8 +8,8 @@ trap 'rm -rf "$scratch"' EXIT
 
 # shellcheck source=tools/page/chromium.sh
 . tools/page/chromium.sh
-if [ -z "$chromium" ]; then
-    echo "1..0 # SKIP needs a Chromium, such as Debian's package chromium-headless-shell"
+if ! missing=$(can_look 2>&1); then
+    echo "1..0 # SKIP $missing"
     exit 0
 fi
 

@@ -35,4 +35,17 @@ printf '%s\t1,1\tfile://%s\n' "$scratch/document" "$scratch/endless.html" |
     python3 "$scratch/impatient.py" "$chromium" >"$scratch/log" 2>&1
 [ $? -eq 1 ] && [ "$(cat "$scratch/log")" = "dump.py: the page takes more than 2 seconds" ]
 result $? "and so does a page that never ends" "$scratch/log"
+perl -e '
+    my $pid = open(my $said, "-|") // die;
+    if (!$pid) { setpgrp; $SIG{INT} = "DEFAULT"; open STDERR, ">&STDOUT"; exec @ARGV; }
+    sleep 1; kill INT => -$pid; print <$said>;' \
+    tools/page/svg_of.sh "$scratch/endless.html" >"$scratch/log"
+[ ! -s "$scratch/log" ]
+result $? "Ctrl-C ends it quietly" "$scratch/log"
+ln -s "$(command -v dirname)" "$scratch/bin/dirname"
+PATH=$scratch/bin "$BASH" tools/timeline/timeline.sh no_harness 07 a b c d FORMAT=svg \
+    >"$scratch/log" 2>&1
+[ $? -eq 2 ] && [ "$(cat "$scratch/log")" = \
+    "a picture needs python3, which tells Chromium what to open" ]
+result $? "without python3 a timeline is not run for a picture" "$scratch/log"
 echo "1..$count"
