@@ -10,17 +10,31 @@ static FILE *text_stream(const Options *options) {
     return options->json || options->counters == COUNTERS_HTML ? stderr : stdout;
 }
 
-static void show_counters(const Options *options, const Result *result) {
+/* The page's title: stage and problem. */
+static void show_page(const TrialSetup *setup, const Result *result, FILE *out) {
+    char title[512];
+    FILE *text = fmemopen(title, sizeof title, "w");
+    if (!text) return;
+    fprintf(text, "%s: ", result->stage.name);
+    report_arguments(text, setup);
+    fclose(text);
+    counters_annotate(out, title);
+}
+
+static void show_counters(const Options *options, const TrialSetup *setup, const Result *result) {
     FILE *out = options->json ? stderr : stdout;
     if (!result->counted || options->counters == COUNTERS_TABLE) return;
     if (options->counters != COUNTERS_HTML) fprintf(out, "%s\n", result->stage.name);
     if (options->counters == COUNTERS_FULL)
         counters_report(out);
+    else if (options->counters == COUNTERS_HTML)
+        show_page(setup, result, out);
     else
-        counters_annotate(out, options->counters == COUNTERS_HTML);
+        counters_annotate(out, NULL);
 }
 
-static void check_stage(const Options *options, Trial *trial, const char *folder, Result *result) {
+static void check_stage(const Options *options, const TrialSetup *setup, Trial *trial,
+                        const char *folder, Result *result) {
     Error error;
     Stage stage;
     if (!stage_open(folder, &trial->problem, &stage, &error)) {
@@ -31,7 +45,7 @@ static void check_stage(const Options *options, Trial *trial, const char *folder
     progress("checking %s", stage.name);
     trial_check(trial, &stage, stderr, result);
     progress_end();
-    show_counters(options, result);
+    show_counters(options, setup, result);
 }
 
 static int name_width(const Options *options) {
@@ -56,7 +70,7 @@ bool run_problem(const Options *options, const Device *device, const TrialSetup 
     if (heading) report_problem(heading, setup, &trial.rows);
     if (table) report_head(table, device, width);
     for (int i = 0; i < count; i++) {
-        check_stage(options, &trial, options->stages[i], &results[i]);
+        check_stage(options, setup, &trial, options->stages[i], &results[i]);
         if (table) report_row(table, device, &trial.problem, width, &results[i], NULL);
     }
     if (table) report_foot(table, device);

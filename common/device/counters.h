@@ -41,8 +41,8 @@ bool counters_read(Counters *counters);
 /* Writes the full report, by kernel and instruction class, in plain text. */
 void counters_report(FILE *out);
 
-/* Writes the kernel's source with the counters of each line beside it, as text or as one HTML page.
- */
-void counters_annotate(FILE *out, bool html);
+/* Writes the kernel's source with the counters of each line beside it: one HTML page with a title,
+ * or text if `title` is NULL. */
+void counters_annotate(FILE *out, const char *title);
 
 #endif

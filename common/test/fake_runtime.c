@@ -311,7 +311,10 @@ void simulator_print_settings(FILE *out, int runs) {
 
 void counters_report(FILE *out) { fprintf(out, "the full report\n"); }
 
-void counters_annotate(FILE *out, bool html) {
-    fprintf(out, html ? "<html></html>\n" : "the annotated source\n");
+void counters_annotate(FILE *out, const char *title) {
+    if (title)
+        fprintf(out, "<html>%s</html>\n", title);
+    else
+        fprintf(out, "the annotated source\n");
 }
 #endif

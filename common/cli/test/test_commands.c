@@ -46,7 +46,9 @@ bool counters_read(Counters *counters) {
 
 void counters_report(FILE *out) { fprintf(out, "the report\n"); }
 
-void counters_annotate(FILE *out, bool html) { fprintf(out, html ? "a page\n" : "the source\n"); }
+void counters_annotate(FILE *out, const char *title) {
+    fprintf(out, "%s\n", title ? title : "the source");
+}
 
 static int varied; /* a bit for each run that was announced */
 

@@ -23,7 +23,7 @@ int main(void) {
     ok(!simulator_rehearse(0) && simulator_rehearsed() == 0, "nothing is launched for show");
     ok(!simulator_too_long(1e30), "nothing is too large to simulate");
     counters_report(out);
-    counters_annotate(out, true);
+    counters_annotate(out, "a page");
     simulator_print_settings(out, 2);
     fclose(out);
     ok(size == 0, "and nothing is said");

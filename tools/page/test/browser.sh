@@ -16,16 +16,23 @@ fi
 # document PAGE [FRAGMENT [SIZE]]: what the page has become, to $scratch/document.
 document() { dump "$1" "${2:-}" "${3:-1366,768}" "$scratch/document"; }
 
+# evaluate PAGE STATEMENTS [SIZE]: prints what these return as a function's body on the page, in a
+# window of that size, or on a phone.
+evaluate() {
+    sed "s|<head>|&<base href=\"file://$(realpath "$1")\">|; /<\/body>/,\$d" "$1" \
+        >"$scratch/asked.html"
+    printf '%s\n' "<script>{ const pre = document.createElement('pre'); pre.id = 'answer';" \
+        "pre.textContent = (() => { $2 })(); document.body.append(pre); }</script></body></html>" \
+        >>"$scratch/asked.html"
+    dump "$scratch/asked.html" "" "${3:-390,844}" "$scratch/document"
+    left answer | head -n 1
+}
+
 # fits PAGE [SIZE]: no part of it lies beyond the right edge of a window of that size, or a phone.
 fits() {
     local beyond size=${2:-390,844}
-    sed "s|<head>|&<base href=\"file://$(realpath "$1")\">|
-        s|</body>|<script>{ const pre = document.createElement('pre'); pre.id = 'beyond';\
-        const all = document.documentElement; pre.textContent = all.scrollWidth - all.clientWidth;\
-        document.body.append(pre); }\
-        </script>&|" "$1" >"$scratch/narrow.html"
-    dump "$scratch/narrow.html" "" "$size" "$scratch/document"
-    beyond=$(left beyond | head -n 1)
+    beyond=$(evaluate "$1" 'const all = document.documentElement;
+        return all.scrollWidth - all.clientWidth;' "$size")
     [ "$beyond" = 0 ]
     result $? "$1: nothing is cut off at $size, ${beyond:-unknown} pixels"
 }

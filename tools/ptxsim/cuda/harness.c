@@ -106,11 +106,11 @@ void counters_report(FILE *out) {
     drop_snapshot(&snapshot);
 }
 
-void counters_annotate(FILE *out, bool html) {
+void counters_annotate(FILE *out, const char *title) {
     Snapshot snapshot;
     if (!take_snapshot(&snapshot)) return;
-    if (html)
-        annotate_html(&snapshot.counts, out);
+    if (title)
+        annotate_html(&snapshot.counts, title, out);
     else
         annotate_text(&snapshot.counts, out);
     drop_snapshot(&snapshot);

@@ -9,8 +9,8 @@
 
 /* Reads the source files that the snapshot names; one that cannot be read is listed by its
  * counters alone. Text for a terminal (if `out` is one, coloured and cut to its width), or one HTML
- * page that needs nothing else. */
+ * page that needs nothing else, with a title. */
 void annotate_text(const CountsSnapshot *snapshot, FILE *out);
-void annotate_html(const CountsSnapshot *snapshot, FILE *out);
+void annotate_html(const CountsSnapshot *snapshot, const char *title, FILE *out);
 
 #endif

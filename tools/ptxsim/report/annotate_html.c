@@ -8,15 +8,16 @@ static const char *const HEAD =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<title>Simulated counters by source line</title>\n"
     "<style>\n"
-    ":root { color-scheme: light dark; --paper: #fff; --ink: #1d1f21; --faint: #8a8f98;\n"
+    ":root { color-scheme: light dark; --paper: #fff; --ink: #1d1f21; --faint: #636973;\n"
     "  --rule: #e3e5e8; --heat: 230, 126, 34; --bad: #b3261e; --code: #f7f8f9; }\n"
     "@media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e4e6e8;\n"
-    "  --faint: #7d838c; --rule: #2c3035; --bad: #ff8a80; --code: #1d2024; } }\n"
+    "  --faint: #989ea8; --rule: #2c3035; --bad: #ff8a80; --code: #1d2024; } }\n"
     "body { background: var(--paper); color: var(--ink); margin: 2rem auto; max-width: 100rem;\n"
     "  padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; }\n"
     "h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin-top: 2.5rem; }\n"
+    "h1, h2 { overflow-wrap: anywhere; }\n"
+    "@media (max-width: 80rem) { .lines { overflow-x: auto; } }\n"
     "summary { cursor: pointer; } p { max-width: 46rem; }\n"
     "pre, table { font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; }\n"
     "pre.report { background: var(--code); padding: 1rem; overflow-x: auto; }\n"
@@ -33,12 +34,13 @@ static const char *const HEAD =
     ".over, .note { color: var(--bad); }\n"
     ".note { display: block; font-weight: 400; white-space: normal; max-width: 48rem; }\n"
     "tr.gap td { text-align: center; color: var(--faint); }\n"
-    "</style></head><body>\n"
-    "<h1>Simulated counters by source line</h1>\n"
-    "<p>The kernel ran on the CPU, instruction by instruction. Counts are PTX-level: ptxas later\n"
-    "merges and removes some instructions; requests, sectors, wavefronts and mma hardly change. A\n"
-    "warm background shows a line's share of all warp instructions; a number in red is above its\n"
-    "ideal.</p>\n";
+    "</style>\n";
+
+static const char *const LEAD =
+    "<p>Simulated counters by source line. The kernel ran on the CPU, instruction by instruction.\n"
+    "Counts are PTX-level: ptxas later merges and removes some instructions; requests, sectors,\n"
+    "wavefronts and mma hardly change. A warm background shows a line's share of all warp\n"
+    "instructions; a number in red is above its ideal.</p>\n";
 
 static void put_escaped(const char *text, FILE *out) {
     for (; *text; text++) switch (*text) {
@@ -57,6 +59,16 @@ static void put_escaped(const char *text, FILE *out) {
         default:
             fputc(*text, out);
         }
+}
+
+static void put_head(const char *title, FILE *out) {
+    fputs(HEAD, out);
+    fputs("<title>", out);
+    put_escaped(title, out);
+    fputs("</title></head><body>\n<h1>", out);
+    put_escaped(title, out);
+    fputs("</h1>\n", out);
+    fputs(LEAD, out);
 }
 
 /* The text report, which is made for a stream, through a temporary file. */
@@ -116,8 +128,8 @@ static void put_line(const SourceLines *lines, size_t number, FILE *out) {
 static void put_file(const SourceLines *lines, FILE *out) {
     fputs("<h2>", out);
     put_escaped(lines->path, out);
-    fputs("</h2>\n<table><thead><tr><th>share</th><th>warp instr.</th><th>active</th>"
-          "<th>sectors / ideal</th><th>wavefronts / ideal</th><th>line</th>"
+    fputs("</h2>\n<div class=\"lines\"><table><thead><tr><th>share</th><th>warp instr.</th>"
+          "<th>active</th><th>sectors / ideal</th><th>wavefronts / ideal</th><th>line</th>"
           "<th class=\"source\">source</th></tr></thead><tbody>\n",
           out);
     bool gap = false;
@@ -128,11 +140,11 @@ static void put_file(const SourceLines *lines, FILE *out) {
         gap = !shown;
         if (shown) put_line(lines, n, out);
     }
-    fputs("</tbody></table>\n", out);
+    fputs("</tbody></table></div>\n", out);
 }
 
-void annotate_html(const CountsSnapshot *snapshot, FILE *out) {
-    fputs(HEAD, out);
+void annotate_html(const CountsSnapshot *snapshot, const char *title, FILE *out) {
+    put_head(title, out);
     put_report(snapshot, out);
     for (size_t file = 0; file < snapshot->files; file++) {
         SourceLines lines;

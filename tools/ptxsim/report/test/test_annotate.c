@@ -37,6 +37,8 @@ static char *written_by(void (*annotate)(const CountsSnapshot *, FILE *),
     return text;
 }
 
+static void page(const CountsSnapshot *counts, FILE *out) { annotate_html(counts, "a < b", out); }
+
 static void has(const char *text, const char *part) {
     if (!ok(strstr(text, part) != NULL, "has \"%s\"", part)) printf("# %s\n", text);
 }
@@ -153,7 +155,7 @@ static void test_heat(void) {
         KernelCounts kernel = sample_kernel;
         kernel.instructions = 2, kernel.info = info, kernel.count = count;
         const CountsSnapshot counts = {1, &kernel, 2, sample_files};
-        const char *text = written_by(annotate_html, &counts);
+        const char *text = written_by(page, &counts);
         has(text, shown[i][0]);
         has(text, shown[i][1]);
     }
@@ -285,7 +287,7 @@ static void test_gaps(void) {
             " 25.0%            1                                >   3  (source not readable)\n"
             " 75.0%            3                                >  19  (source not readable)\n\n",
             "a text of two lines that cannot be read");
-    text = strstr(written_by(annotate_html, &counts), "<tbody>");
+    text = strstr(written_by(page, &counts), "<tbody>");
     is_text(text ? text : "",
             "<tbody>\n<tr class=\"busy\"><td style=\"background-color: rgba(var(--heat), 0.850)\">"
             "25.0 %</td><td>1</td><td>100 %</td><td></td><td></td><td class=\"number\">3</td>"
@@ -293,13 +295,15 @@ static void test_gaps(void) {
             "<tr class=\"busy\"><td style=\"background-color: rgba(var(--heat), 0.850)\">"
             "75.0 %</td><td>3</td><td>100 %</td><td></td><td></td><td class=\"number\">19</td>"
             "<td class=\"source\">(source not readable)</td></tr>\n"
-            "</tbody></table>\n</body></html>\n",
+            "</tbody></table></div>\n</body></html>\n",
             "and a page of them");
 }
 
 static void test_html(void) {
-    const char *text = written_by(annotate_html, &sample);
+    const char *text = written_by(page, &sample);
     has(text, "<!DOCTYPE html>");
+    has(text, "<title>a &lt; b</title>");
+    has(text, "<h1>a &lt; b</h1>");
     has(text, "PTX-level");
     has(text, "// a &lt; b &amp;&amp; &quot;c&quot;");
     has(text, "<tr class=\"busy\">");

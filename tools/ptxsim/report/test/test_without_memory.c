@@ -64,7 +64,7 @@ static void annotate(void) {
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere) return;
     annotate_text(&sample, nowhere);
-    annotate_html(&sample, nowhere);
+    annotate_html(&sample, "", nowhere);
     fclose(nowhere);
 }
 
