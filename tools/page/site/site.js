@@ -40,6 +40,18 @@ function search() {
   if (!hits.length && !short) found.append(make('li', 'nothing found'));
 }
 
+// The arrow keys go from the field through what was found, and back; Enter in the field opens the
+// first.
+function moveThrough(event) {
+  const stops = [field, ...found.querySelectorAll('a')], at = stops.indexOf(event.target);
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], next = stops[at + by];
+  if (found.hidden) return;
+  if (event.key === 'Enter' && at === 0 && stops[1]) stops[1].click();
+  if (!by || !next) return;
+  event.preventDefault();
+  next.focus();
+}
+
 field.addEventListener('input', search);
 field.addEventListener('focus', search);
 // What was found covers the page until one goes there or elsewhere.
@@ -49,6 +61,7 @@ document.addEventListener('click', event => {
 found.addEventListener('focusout', event => {
   if (event.relatedTarget && !found.contains(event.relatedTarget)) found.hidden = true;
 });
+for (const place of [field, found]) place.addEventListener('keydown', moveThrough);
 document.addEventListener('keydown', event => {
   if (event.key === 'Escape') found.hidden = true;
   if (event.key === '/' && document.activeElement !== field) {

@@ -90,6 +90,25 @@ result $? "it takes words in any order"
 document build/site/index.html 'find=stage%207'
 grep -q '<ol id="found"><li>.*07_swizzle.html' "$scratch/document"
 result $? "and a stage by its number"
+# The keyboard: what is found is next to the field, the arrows go there and back, Enter opens.
+said=$(evaluate build/site/index.html '
+    const press = key => document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const open = [];
+    document.addEventListener("click", event => { event.preventDefault();
+        open.push(event.target.textContent); });
+    field.focus(); field.value = "stage 7"; search();
+    const box = found.getBoundingClientRect(), [first] = found.querySelectorAll("a");
+    const stops = [...document.querySelectorAll("input, a, button")];
+    const told = [stops[stops.indexOf(field) + 1] === first,
+        box.left >= 0 && box.right <= innerWidth];
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowUp"]) press(key);
+    told.push(document.activeElement === first);
+    press("ArrowUp"); told.push(document.activeElement === field);
+    press("Enter"); told.push(open.join() === first.textContent);
+    return told.join(" ");')
+[ "$said" = 'true true true true true' ]
+result $? "what is found follows the field, is not cut off, and obeys arrows and Enter: $said"
 mapfile -t words < <(sed -n 's/.*glossary.html#\(word-[^"]*\)".*/\1/p' build/site/search_index.js)
 lost=0
 for word in "${words[@]}"; do
