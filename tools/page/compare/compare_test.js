@@ -25,8 +25,12 @@ function selfTest() {
   const ratios = [...document.querySelectorAll('#sums b')].map(b => b.textContent).join('');
   check(faulted ? ratios === '' : /[=×÷]/.test(ratios) && ratioText(1e6, 3) === '÷ 333,333',
     'there are ratios of whole runs, written out', ratios);
-  check(byId('pair').clientHeight > innerHeight / 4, 'the sources have their place on the page',
-    `${byId('pair').clientHeight} of ${innerHeight} pixels`);
+  for (const open of [true, false]) {
+    byId('tables').open = open;
+    check(byId('pair').clientHeight > innerHeight / 4,
+      `the sources have their place on the page${open ? ', also beside the tables' : ''}`,
+      `${byId('pair').clientHeight} of ${innerHeight} pixels`);
+  }
   check(rows.every((row, i) => equal(row) || document.querySelector(`[data-row="${i}"]`)),
     'no line with other counters is folded');
   const folds = document.querySelectorAll('.folded').length;

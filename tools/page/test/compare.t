@@ -20,6 +20,7 @@ document "$page"
 result $? "lines of the same text whose wavefronts became fewer are shown, and marked"
 drive "$page"
 drive "$page" '' 390,844
+drive "$page" '' 800,600
 
 # Stage 07 beside a file of it: a helper stands elsewhere, a word is another.
 mkdir -p build/compare/test
