@@ -242,6 +242,8 @@ sass-diff: $(PAIR:%=%/$(VARIANT).so) $(LAB)
 
 # The sources beside each other, with counters and machine code.
 compare: export LAB_RUN := $(LAB_RUN)
+compare: export FROM_FILE = $(if $(call side_folder,FROM),$(FROM))
+compare: export TO_FILE = $(if $(call side_folder,TO),$(TO))
 compare: $(sort $(PAIR:%=%/$(VARIANT).so) $(call simulated,$(PAIR:%=%/$(VARIANT).so))) \
         $(PROGRAMS) $(LAB) $(PAGE_FILES)
 	@tools/page/compare/compare.sh build/attention $(PAIR:%=%/$(VARIANT).so) \

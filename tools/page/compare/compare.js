@@ -18,7 +18,7 @@ function openSide(id) {
   }
   side.total = [...side.lines.values()].reduce((sum, line) => sum + line.executions, 0);
   side.most = Math.max(...[...side.lines.values()].map(line => line.executions));
-  side.title = side.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
+  side.title = raw.file || side.name.replace(/^(\d+)_/, '$1 ').replace(/_/g, ' ');
   return side;
 }
 

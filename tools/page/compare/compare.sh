@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # make compare: two kernels beside each other on one page.
 # Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
-# Environment: LAB_RUN runs build/sass, NAV is put into the page's head; where the simulator has a
+# Environment: LAB_RUN runs build/sass, NAV is put into the page's head; FROM_FILE and TO_FILE are the
+# files that the sides are made of, empty where that is the stage's own; where the simulator has a
 # compiler of its own, its kernels are in SIM_ROOT as those of the GPU are in KERNEL_ROOT. Times and
 # counters are of what can run here. A kernel that faults gets its page, too, without ratios.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 harness=$1 from=$2 to=$3 output=$4
 shift 4
+from_name=${FROM_FILE:-$(basename "$(dirname "$from")")}
+to_name=${TO_FILE:-$(basename "$(dirname "$to")")}
 here=$(dirname "$0")
 folder=$here/..
 scratch=$(mktemp -d)
@@ -32,20 +35,22 @@ record() { # record ARGUMENT...: to $scratch/run and $scratch/record
 }
 # One sentence on a run that ended before any of its result could be checked.
 faulted() { # faulted NAME
-    ! grep -q '"status":"fail".*"checked_rows":null' "$scratch/run" ||
-        echo "$1 faulted, and its counters end there: $(sed -n '/^ptxsim: /{s///p;q}' "$scratch/log")"
+    if grep -q '"status":"fail".*"checked_rows":null' "$scratch/run"; then
+        echo "$1 faulted, and its counters end there:" \
+            "$(sed -n '/^ptxsim: /{s///p;q}' "$scratch/log")"
+    fi
 }
-name() { basename "$(dirname "$1")"; }
-for name in from to; do
-    library=${!name}
+json() { sed 's/[\\"]/\\&/g; s/</\\u003c/g; s/.*/"&"/' <<<"$1"; }
+for side in from to; do
+    library=${!side} name=${side}_name file=${side^^}_FILE
     rm -f "$scratch/record"
     simulated=${library/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}
     record "$@" DEVICE=sim FORMAT=json "$(dirname "$simulated")"
-    faulted "$(name "$library")" >>"$scratch/faults"
+    faulted "${!name}" >>"$scratch/faults"
     cat "$scratch/run" >>"$scratch/simulated"
     lab show FORMAT=json "'$library'" >"$scratch/sass" 2>/dev/null || echo null >"$scratch/sass"
-    { printf '{"run":'; cat "$scratch/run"; printf ',"record":'; cat "$scratch/record"
-        printf ',"sass":'; cat "$scratch/sass"; echo '}'; } >"$scratch/$name"
+    { printf '{"file":%s,"run":' "$(json "${!file:-}")"; cat "$scratch/run"; printf ',"record":'; cat "$scratch/record"
+        printf ',"sass":'; cat "$scratch/sass"; echo '}'; } >"$scratch/$side"
 done
 cat "$scratch/faults" >&2
 [ -s "$scratch/faults" ] || mv "$scratch/simulated" "$scratch/runs"
@@ -61,14 +66,14 @@ sed 's/&/\&amp;/g; s/</\&lt;/g; s/.*/<p class="fault" role="alert">&<\/p>/' "$sc
 # One sentence about their bounds, where both can be computed.
 if "$folder/../limits/count.sh" "$harness" build/limits "$to" "$from" 2>/dev/null &&
     lab limits FORMAT=json "'$to'" "'$from'" >"$scratch/bounds" 2>/dev/null &&
-    said=$(awk -v mine="$(name "$to")" -v other="$(name "$from")" -f "$folder/../plot/field.awk" \
+    said=$(awk -v mine="$to_name" -v other="$from_name" -f "$folder/../plot/field.awk" \
         -f "$folder/../limits/beside.awk" "$scratch/bounds"); then
     echo "$said" >&2
     printf '<p class="bound">%s</p>\n' "$said" >>"$scratch/tables"
 fi
 
 mkdir -p "$(dirname "$output")"
-awk -v folder="$folder" -v page=shell.html -v title="$(name "$from") and $(name "$to")" \
+awk -v folder="$folder" -v page=shell.html -v title="$from_name and $to_name" \
     -v files="from=$scratch/from to=$scratch/to tables=$scratch/tables fault=$scratch/fault \
         body=$here/compare.html looks=$here/compare.css script=$here/compare.txt" \
     -v nav="${NAV:-}" -f "$folder/inline.awk" >"$scratch/page" </dev/null

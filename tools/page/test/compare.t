@@ -33,9 +33,13 @@ awk '
 ' stages/07_swizzle/kernel.cu >build/compare/test/kernel.cu
 make compare FROM=07 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a file is taken as a side" "$scratch/log"
+grep -qE ' build/compare/test/kernel.cu is bound by .* x the bound of 07_swizzle ' "$scratch/log"
+result $? "and goes by its name" "$scratch/log"
 page=build/compare/07_07_file_d128_fp16_full.html
 drive "$page"
 document "$page"
+grep -q '<h1 id="title">07 swizzle → build/compare/test/kernel.cu</h1>' "$scratch/document"
+result $? "on the page as well"
 moved=$(grep -o 'class="pair-row moved"' "$scratch/document" | wc -l)
 result "$([ "$moved" -ge 4 ]; echo $?)" "lines that were moved are told from changes"
 result "$(grep -q '<mark>of</mark> <mark>a</mark>\|<mark>of</mark>' "$scratch/document"; echo $?)" \
@@ -46,7 +50,7 @@ sed '/__syncthreads();/d' stages/07_swizzle/kernel.cu >build/compare/test/kernel
 make compare FROM=06 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a kernel that faults gets its page" "$scratch/log"
 page=build/compare/06_07_file_d128_fp16_full.html
-said='07_swizzle faulted, and its counters end there: shared memory is read before it was written'
+said='build/compare/test/kernel.cu faulted, and its counters end there: shared memory is read before it was written'
 grep -q "^$said" "$scratch/log" && grep -q ">$said" "$page" && ! grep -q '<th>ratio' "$page"
 result $? "it and make say so, and no table has ratios" "$scratch/log"
 drive "$page"

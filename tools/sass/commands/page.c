@@ -101,18 +101,19 @@ static void put_predictions(const char *stages, const Module *from, const Module
     free(list);
 }
 
-/* The run of a stage among the lines that `attention run FORMAT=json` printed; NULL if there is
- * none. */
-static const char *find_run(const Source *runs, const char *stage, bool simulated) {
+/* The run of a stage among the lines that `attention run FORMAT=json` printed, the last if both
+ * sides are of one stage and this is the second; NULL if there is none. */
+static const char *find_run(const Source *runs, const char *stage, bool simulated, bool last) {
+    const char *found = NULL;
     char name[MODULE_NAME_SIZE + 16];
     snprintf(name, sizeof name, "\"name\":\"%s\"", stage);
-    for (int i = 1; i <= runs->lines; i++) {
+    for (int i = 1; i <= runs->lines && (last || !found); i++) {
         const char *line = source_line(runs, i);
         if (strstr(line, name) &&
             strstr(line, simulated ? "\"simulated\":true" : "\"simulated\":false"))
-            return line;
+            found = line;
     }
-    return NULL;
+    return found;
 }
 
 /* The number under a key of a run; false if it is null or not there. */
@@ -195,10 +196,11 @@ static void put_page(const Options *options, const Module *from, const Module *t
     put_text("<p>Variant ", to->variant, "", out);
     fprintf(out, ", %s and %s, ptxas %s.</p>\n", from->arch, to->arch, to->compiler);
     put_predictions(options->stages, from, to, out);
-    put_runs("Times", "Measured on the GPU:", times, find_run(&runs, from->stage, false),
-             find_run(&runs, to->stage, false), out);
+    put_runs("Times", "Measured on the GPU:", times, find_run(&runs, from->stage, false, false),
+             find_run(&runs, to->stage, false, true), out);
     put_runs("Counters", "Counted by the simulator, from the PTX:", counters,
-             find_run(&runs, from->stage, true), find_run(&runs, to->stage, true), out);
+             find_run(&runs, from->stage, true, false), find_run(&runs, to->stage, true, true),
+             out);
     put_sass(from, to, out);
     source_free(&runs);
 }

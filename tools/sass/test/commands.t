@@ -205,6 +205,9 @@ counters='"warp_instructions":566,"mma_instructions":6,"barriers":12,"divergent_
     run 01_rows true "\"counters\":{$counters,\"shared_load_units\":198}"
 } >runs
 prints page 0 page RUNS=runs $rows $mma
+# Two kernels of one stage: the first and the second line of it.
+sed 's/02_mma/01_rows/' runs >one_stage
+prints page_one_stage 0 page RUNS=one_stage $rows $rows
 prints page_archs 0 page $mma $paths
 prints page_alone 0 page $mma 02_mma.cubin
 # Of one of the two there is no time, of the other one nothing is counted.
