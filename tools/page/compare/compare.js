@@ -49,7 +49,8 @@ function drawSums() {
   const present = SUMS.filter(([key]) => from.counters[key] || to.counters[key]);
   const cards = present.map(([key, name]) => {
     const before = from.counters[key], after = to.counters[key];
-    const judged = !faulted && before && after && key !== 'mma_instructions'; // more of a new thing is no fault
+    const counts = key !== 'mma_instructions'; // more of a new thing is no fault
+    const judged = !faulted && before && after && counts;
     const tone = !judged || before === after ? '' : after < before ? 'good' : 'bad';
     return make('div', 'sum', [make('span', 'name', name),
       make('span', 'values', `${grouped(before)} → ${grouped(after)}`),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # make compare: two kernels beside each other on one page.
 # Usage: compare.sh HARNESS FROM_LIBRARY TO_LIBRARY OUTPUT [VARIABLE=value...]
-# Environment: LAB_RUN runs build/sass, NAV is put into the page's head; FROM_FILE and TO_FILE are the
-# files that the sides are made of, empty where that is the stage's own; where the simulator has a
+# Environment: LAB_RUN runs build/sass, NAV is put into the page's head; FROM_FILE and TO_FILE are
+# the files of the sides, empty where that is the stage's own; where the simulator has a
 # compiler of its own, its kernels are in SIM_ROOT as those of the GPU are in KERNEL_ROOT. Times and
 # counters are of what can run here. A kernel that faults gets its page, too, without ratios.
 set -euo pipefail
@@ -49,7 +49,8 @@ for side in from to; do
     faulted "${!name}" >>"$scratch/faults"
     cat "$scratch/run" >>"$scratch/simulated"
     lab show FORMAT=json "'$library'" >"$scratch/sass" 2>/dev/null || echo null >"$scratch/sass"
-    { printf '{"file":%s,"run":' "$(json "${!file:-}")"; cat "$scratch/run"; printf ',"record":'; cat "$scratch/record"
+    { printf '{"file":%s,"run":' "$(json "${!file:-}")"; cat "$scratch/run"
+        printf ',"record":'; cat "$scratch/record"
         printf ',"sass":'; cat "$scratch/sass"; echo '}'; } >"$scratch/$side"
 done
 cat "$scratch/faults" >&2
