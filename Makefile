@@ -18,6 +18,10 @@ endif
 ifeq ($(wildcard tools/make/given.mk),)
 $(error run make in the folder of its Makefile, or make -C with that folder)
 endif
+# It would make empty files of programs.
+ifneq ($(findstring t,$(firstword -$(MAKEFLAGS))),)
+$(error make -t is no way to build anything here: leave out -t)
+endif
 include $(addprefix tools/make/,given.mk variables.mk limits.mk stages.mk compilers.mk \
     selection.mk kernels.mk harness.mk bench.mk tests.mk sass.mk page.mk timeline.mk)
 
@@ -103,7 +107,8 @@ help:
 	@:
 
 clean:
-	rm -rf build
+	@echo rm -rf build; rm -rf build 2>/dev/null || { echo "build cannot be removed whole: what is" \
+	    "left is of another user, on a read-only disk or being written by another make" >&2; exit 2; }
 
 # Output that goes to a pager or head which ends early (141: SIGPIPE) is no error.
 PIPED = || { code=$$?; [ $$code -eq 141 ] || exit $$code; }
@@ -302,7 +307,8 @@ mutate: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(if $(and $(CODE),$(filter stage%,$(MAKECMDGOALS))),$(error \
     CODE names the files whose mistakes are planted, so there can be no stage beside it))
 $(foreach c,$(if $(filter mutate,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(CODE))),$(if \
-    $(and $(filter common common/% tools tools/%,$c),$(wildcard $c)),,$(error CODE must be files \
+    $(and $(filter common common/% tools tools/%,$c),$(shell find $c -name '*.c' 2>/dev/null | \
+    grep -E '^(common|tools/(ptxsim|sass))/' | grep -v /test/)),,$(error CODE must be files \
     or folders of C in common, tools/ptxsim or tools/sass; not '$c')))
 mutate: $(LAB) $(if $(CODE),$(C_TESTS),$(PROGRAMS)) build/mutate
 	@$(if $(CODE),tools/mutate/code/code.sh $(CODE) $(C_TESTS),\
@@ -325,7 +331,7 @@ planted: $(PROGRAMS) $(LAB) $(if $(filter planted,$(MAKECMDGOALS)),$(sort $(shel
     -e 's|^test +(build/.*)|\1|p' -e 's|^file .*|$(LIBRARIES)|p' \
     -e 's|^check +large-scores.*|build/test/tools/ptxsim/test/test_large_scores|p' \
     $(if $(PLANTED),$(PLANTED:%=tools/mutate/planted/%.bug),tools/mutate/planted/*.bug))))
-	@tools/mutate/planted.sh build/attention $(PLANTED)
+	@set -o pipefail; tools/mutate/planted.sh build/attention $(PLANTED) $(WRITTEN)
 
 # Several commands come one after the other, as they are given: on a GPU they would slow each other.
 # What they build does not wait.

@@ -93,6 +93,8 @@ KERNEL_ROOT := build$(if $(SIM_ALONE),$(if $(WHOLE),$(if $(TWO_COMPILERS),/sim_w
 SIM_ROOT := $(if $(TWO_COMPILERS),build/sim_whole,$(KERNEL_ROOT))
 ifneq ($(TWO_COMPILERS),)
 ifneq ($(SIM_ALONE),)
+$(if $(filter command,$(firstword $(origin NVCC))),$(warning NVCC=$(NVCC) is not used: $(SIM_NVCC) \
+    is the simulator's compiler here. After make clean it is tried first))
 NVCC := $(SIM_NVCC)
 NVCC_PLAIN := $(SIM_PLAIN)
 else

@@ -74,8 +74,8 @@ TAKES_clean :=
 takes = $(if $(filter undefined,$(origin TAKES_$1)),$(USERS),$(TAKES_$1))
 COMMANDS := $(filter-out stage%,$(MAKECMDGOALS))
 TAKEN := $(sort $(foreach g,$(or $(COMMANDS),$(if $(MAKECMDGOALS),stage,help)),$(call takes,$g)))
-# In the environment a variable may be meant for other commands: what this one does not take is none.
-# GPU says for which card anything is built.
+# In the environment a variable may be meant for other commands: one that this does not take is
+# none. GPU says for which card anything is built.
 $(foreach v,$(filter-out $(TAKEN) $(if $(TAKEN),GPU),$(USERS)),$(if \
     $(filter environment,$(firstword $(origin $v))),$(eval override undefine $v)))
 
@@ -111,7 +111,8 @@ NUMBERED := $(filter stage%,$(subst _, ,$(patsubst stages/%,stage%,$(wildcard st
 $(foreach g,$(filter-out $(KNOWN),$(COMMANDS)),$(if $(findstring /,$g),,\
     $(call misspelt,command,$g,$(KNOWN) $(NUMBERED))))
 $(foreach v,$(filter-out $(TAKEN),$(filter $(USERS),$(GIVEN))),$(error \
-    make$(if $(MAKECMDGOALS), $(or $(COMMANDS),$(MAKECMDGOALS))) does not take $v; it takes $(or $(TAKEN),no variable)))
+    make$(if $(MAKECMDGOALS), $(or $(COMMANDS),$(MAKECMDGOALS))) does not take $v; it takes \
+    $(or $(TAKEN),no variable)))
 # A stage that no command here is for is refused, too.
 STAGELESS := help clean diff sass-diff compare site trace plot planted sass-baseline
 $(if $(and $(COMMANDS),$(filter stage%,$(MAKECMDGOALS))),$(if \

@@ -30,7 +30,7 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.ptx: $(or $3,stages/$2/kernel.cu) common/attenti
 	    -Icommon -ptx -arch=$(call ptx_of,$1) $$(call macros,$$*,$1) $$< -o $$(fresh) </dev/null && \
 	    $$(place)
 .PRECIOUS: $(or $4,$(KERNEL_ROOT))/$1/$2/%.so
-$(if $3,-include $(wildcard $(or $4,$(KERNEL_ROOT))/$1/$2/*.d))
+$(if $3,-include $(wildcard $(or $4,$(KERNEL_ROOT))/$1/$2/*.so.d))
 endef
 comma := ,
 ptx_of = compute_$(1:sm_%=%)

@@ -159,7 +159,7 @@ clean N=3 variable
 END
 ok "and nothing is removed" [ -e build/toolchain.mk ]
 run N=3
-ok "help with a variable names neither more nor less" says "make does not take N; it takes no variable"
+ok "without a command none is named" says "make does not take N; it takes no variable"
 for command in clean diff plot sass-baseline site trace; do
     run stage01 $command
     ok "a stage beside $command ends with 2" [ $? -eq 2 ]
@@ -200,7 +200,7 @@ for bad in "planted JOBS=x" "planted JOBS=0" "mutate JOBS=-1"; do
     ok "$bad ends with 2" [ $? -eq 2 ]
     ok "and says what it must be" says "JOBS must be a whole number from 1; not '${bad#*=}'"
 done
-for bad in nowhere common/none.c /etc; do
+for bad in nowhere common/none.c /etc tools/page common,tools/limits -delete; do
     run mutate CODE=$bad
     ok "mutate CODE=$bad ends with 2" [ $? -eq 2 ]
     ok "and says what it must be" says "CODE must be files or folders of C in common, tools/"
@@ -326,6 +326,12 @@ NVCC=/nonexistent run stage01 run -n
 ok "an NVCC that comes too late is said to be" says "NVCC=/nonexistent is not used: "
 NVCC=$(sed -n 's/^NVCC := //p' build/toolchain.mk) run stage01 run -n
 ok "and nothing of the one that is used" [ "$(grep -c 'is not used' "$log")" -eq 0 ]
+run stage01 run -n NVCC=/bin/false DEVICE=sim
+ok "nor is one on the command line passed over in silence by the simulator" \
+    says "NVCC=/bin/false is not used: "
+run -t stage01
+ok "make -t, which would leave an empty file for a kernel, ends with 2" [ $? -eq 2 ]
+ok "and is refused" says "make -t is no way to build anything here: leave out -t"
 # shellcheck disable=SC2016 # make expands it
 echo 'any/compiler: ; @echo "it is $(CC)"' >compiler.mk
 CC='' run -f Makefile -f compiler.mk any/compiler
@@ -611,6 +617,13 @@ else
 fi
 run clean
 ok "clean removes build/" [ ! -e build ]
+mkdir -p bin
+printf '#!/bin/sh\nprintf "rm: cannot remove it\\n%%.s" 1 2 3 >&2; exit 1\n' >bin/rm && chmod +x bin/rm
+PATH=$PWD/bin:$PATH run clean
+ok "what clean cannot remove is an error" [ $? -eq 2 ]
+ok "in a sentence" says "build cannot be removed whole: "
+ok "without a line per file" [ "$(wc -l <"$log")" -eq 3 ]
+rm bin/rm
 run clean
 ok "without one it looks for no compiler first" [ "$(cat "$log")" = "rm -rf build" ]
 cd "$root" || exit 1

@@ -144,7 +144,7 @@ tune() {
     echo "$stage, $VARIANT, $ARCH"
     awk -v arch="$ARCH" -f "$here/../plot/field.awk" -f "$here/tune.awk" "$folder/shapes" \
         "$folder/results" || worst=1
-    [ ${#fit[@]} -gt 0 ] || worst=2
+    [ ${#fit[@]} -gt 0 ] || { worst=2 && echo "$stage: no shape is left to be timed" >&2; }
 }
 
 # shellcheck source=tools/make/progress.sh

@@ -79,5 +79,15 @@ printf '#!/bin/sh\nexit 1\n' >"$scratch/xargs" && chmod +x "$scratch/xargs"
 PATH=$scratch:$PATH tools/mutate/planted.sh build/attention 04_no_WAR >"$log" 2>&1
 [ $? -eq 1 ]
 result $? "no verdict at all is no success"
+# A verdict that is there before anything is compiled.
+printf '#!/bin/sh\nfor _ in 1 2 3 4; do echo "ok - 04_no_WAR: run"; sleep 0.1; done\n' \
+    >"$scratch/xargs"
+PATH=$scratch:$PATH make -s planted BUGS=04_no_WAR 2>"$log" | head -n 1 >/dev/null
+[ "${PIPESTATUS[0]}" -eq 0 ] && [ ! -s "$log" ]
+result $? "a reader that leaves early is no error"
+printf '#!/bin/sh\necho "ok - 04_no_WAR: run"\n' >"$scratch/xargs"
+PATH=$scratch:$PATH make -s planted BUGS=04_no_WAR 2>"$log" >/dev/full
+[ $? -eq 2 ] && grep -q "^cat: " "$log"
+result $? "but what cannot be written is no success"
 rm -r "$scratch"
 echo "1..$count"

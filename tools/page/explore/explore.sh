@@ -18,7 +18,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # A race is a fault that only SIM_RACE sees; a kernel that faults gets its page, too.
-SIM_RECORD=$scratch/record SIM_RACE=1 "$harness" run "$@" DEVICE=sim FORMAT=json \
+SIM_RECORD=$scratch/record SIM_RACE=1 "$harness-sim" run "$@" DEVICE=sim FORMAT=json \
     "$(dirname "$library")" >"$scratch/run" 2>"$scratch/log" || code=$?
 if [ ! -s "$scratch/record" ]; then
     if grep -o 'SIM_BLOCK=.*' "$scratch/log" | sed 's/^SIM_//' >&2; then exit 64; fi

@@ -85,6 +85,10 @@ result $? "beside another it gets a sentence" "$scratch/log"
 make stage06 explore BLOCK=8 >"$scratch/log" 2>&1
 [ $? -eq 2 ] && grep -q 'BLOCK=8: kernel flash_fwd has blocks 0 to 7' "$scratch/log"
 result $? "a block that does not exist is refused" "$scratch/log"
+make stage06 explore N=20000000 >"$scratch/log" 2>&1
+[ $? -eq 2 ] && grep -q 'too large to simulate' "$scratch/log" && ! grep asked "$scratch/log"
+result $? "so is a problem that is too large, without words of a DEVICE that nobody gave" \
+    "$scratch/log"
 tools/page/explore/explore.sh build/attention 07_swizzle stages/07_swizzle/kernel.cu '' "$library" \
     "$library" >"$scratch/log" 2>&1
 [ $? -eq 64 ] && grep -q '^usage: explore.sh' "$scratch/log" && grep -q attention_launch "$library"

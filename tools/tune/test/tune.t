@@ -36,6 +36,7 @@ ok "no times, and why" says "no times: the shapes ran on the simulator"
 NVCC_FLAGS="$NVCC_FLAGS -maxrregcount=16" \
     tune "$root/build/attention-sim" N=20 WARPS=1 build/sm_80/01_small
 ok "no shape that is left: exit 2" [ $code -eq 2 ]
+ok "and a sentence" [ "$(tail -n 1 "$log")" = "01_small: no shape is left to be timed" ]
 ok "values of one's own; a shape that spills" grep -qE '^WARPS1 +spills [0-9]+ bytes' "$log"
 tune "$root/build/attention-sim" BR=64 build/sm_80/01_small
 ok "a constant that is none: exit 64" [ $code -eq 64 ]
