@@ -69,9 +69,13 @@ SIM_ARCHS := $(if $(RUNNING),$(filter-out $(GPU_ARCHS),$(foreach s,$(SELECTED),$
 
 # The simulator has a compiler of its own if what the GPU's makes does not run there. The trial
 # needs the simulator, so build/simulator.mk comes when that is first needed, and is built (see
-# harness.mk).
+# harness.mk). Until then it is empty, and older than all else: if an included file is not there,
+# make complains of that when anything else fails.
 ifneq ($(CUDA_VERSION),)
 ifneq ($(SIM_ALONE)$(SIM_ARCHS)$(filter $(SIMULATED) $(ALSO_SIMULATED),$(RUNNING)),)
+ifeq ($(wildcard build/simulator.mk),)
+$(shell touch -d 2000-01-01 build/simulator.mk)
+endif
 include build/simulator.mk
 endif
 endif

@@ -27,7 +27,7 @@ build/attention-sim: $(filter-out %/no_simulator.o,$(HARNESS)) $(PTXSIM)
 .PRECIOUS: build/host/%.o build/attention build/attention-sim
 # The trial of the simulator's compiler comes first. What is run afterwards is compiled beside it,
 # by the compiler that the trial most likely takes.
-build/simulator.mk: | $(if $(wildcard build/simulator.mk build/attention-sim),,$(if \
+build/simulator.mk: | $(if $(SIM_NVCC)$(wildcard build/attention-sim),,$(if \
     $(filter run counters annotate,$(MAKECMDGOALS)),$(firstword $(KERNELS))) build/attention-sim)
 # Which headers each of OBJECTS was made of.
 depend = $(eval -include $(wildcard $(1:.o=.d)))

@@ -618,7 +618,8 @@ fi
 run clean
 ok "clean removes build/" [ ! -e build ]
 mkdir -p bin
-printf '#!/bin/sh\nprintf "rm: cannot remove it\\n%%.s" 1 2 3 >&2; exit 1\n' >bin/rm && chmod +x bin/rm
+printf '#!/bin/sh\nprintf "rm: cannot remove it\\n%%.s" 1 2 3 >&2; exit 1\n' >bin/rm
+chmod +x bin/rm
 PATH=$PWD/bin:$PATH run clean
 ok "what clean cannot remove is an error" [ $? -eq 2 ]
 ok "in a sentence" says "build cannot be removed whole: "

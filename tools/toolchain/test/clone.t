@@ -91,6 +91,14 @@ rm "$copy/compiled"
 run
 ok "a second time nothing is fetched or compiled" [ $status -eq 0 -a ! -e "$copy/compiled" ]
 
+rm -r "$copy/clone/build"/{simulator.mk,host,attention-sim}
+# shellcheck disable=SC2016 # expanded when it runs
+sed -i '1a case $* in *options.c*) echo no room >\&2; exit 1 ;; esac' "$copy/bin/cc"
+run
+ok "a compiler that fails in the first build ends it" [ $status -ne 0 ]
+ok "and is all that is said to be wrong" [ "$(grep -cE '^tools/make/.*: ' "$log")" -eq 0 ]
+sed -i 2d "$copy/bin/cc"
+
 clean_clone
 { log=$copy/first run && exit $status; } & first=$!
 log=$copy/second run

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # toolchain.sh, python.sh and markdown.sh, among programs that only pretend. Catches: a search in
-# the wrong order, a compiler that cannot serve taken all the same, one that can passed over, a trial
-# that says nothing of its failure, a failed, altered or broken-off download that leaves something
-# behind, an empty file taken for a program, a message without a way out. TEST_NETWORK=1 downloads
-# the real wheels and compiles a stage with them.
+# the wrong order, a compiler that cannot serve taken all the same, one that can passed over, a
+# trial that says nothing of its failure, a failed, altered or broken-off download that leaves
+# something behind, an empty file taken for a program, a message without a way out.
+# TEST_NETWORK=1 downloads the real wheels and compiles a stage with them.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 root=$PWD
