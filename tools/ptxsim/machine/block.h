@@ -31,7 +31,8 @@ typedef enum WarpState {
     WARP_DONE,
 } WarpState;
 
-/* Lanes in `mask` go on at `pc` once those of the frames above have come to `reconverge`. */
+/* Lanes on one way: they go on at `pc`, until they come to `reconverge`. Or lanes of several ways,
+ * frames above this one, which go on at `pc` when all have come there. */
 typedef struct Frame {
     int pc, reconverge;
     uint32_t mask;

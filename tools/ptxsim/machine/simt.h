@@ -17,10 +17,15 @@ uint32_t simt_lanes_at(const Warp *warp, int frame);
  * they have ended, as after `if (row >= rows) return;`. */
 uint32_t simt_elsewhere(const Warp *warp);
 
-/* The current operation waits for lanes that are not here, if any are missing. Those on other ways
- * go first: they may come to it, or to the end, where nobody waits for them. Then those that
- * execute come to the operation again, which has not been counted yet. False: nobody is missing, or
- * all lanes on other ways wait in this way themselves. */
+/* The lanes of a warp execute the current operation together, and some are missing. Those on other
+ * ways go first: they may come to it, or to the end, where nobody waits for them. Then those that
+ * execute come to the operation again, which has not been counted yet, and with them those that
+ * wait there. False: nobody is missing, or all lanes on other ways wait in this way themselves. */
 bool simt_lets_others_go(Warp *warp, uint32_t missing);
+
+/* The same of an operation at which lanes wait each for those that it names, wherever they come to
+ * one: those that `stay` wait, the others go on with it. If all other ways wait, lanes that were to
+ * meet those that stay go on without them. False: nobody stays, or nobody else can go on. */
+bool simt_waits_for_others(Warp *warp, uint32_t stay, uint32_t named);
 
 #endif

@@ -6,15 +6,18 @@
 #include "machine/simt.h"
 #include "ops/shuffle.h"
 
+_Noreturn static void fault_missing(Warp *warp, uint32_t missing, const char *what) {
+    fault(warp, (int)first_lane(warp->mask),
+          "%s waits for lanes 0x%08x, which are elsewhere (lanes 0x%08x execute it)", what, missing,
+          warp->mask);
+}
+
 /* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
     if (warp->block->race) race_gather(warp->block->race, (unsigned)warp->index);
     uint32_t missing = members & warp->live & ~warp->mask;
     if (missing) missing &= simt_elsewhere(warp);
-    if (missing)
-        fault(warp, (int)first_lane(warp->mask),
-              "%s waits for lanes 0x%08x, which are elsewhere (lanes 0x%08x execute it)", what,
-              missing, warp->mask);
+    if (missing) fault_missing(warp, missing, what);
     const uint32_t strangers = warp->mask & ~members;
     if (strangers)
         fault(warp, (int)first_lane(strangers), "%s by a lane that its member mask 0x%08x lacks",
@@ -332,25 +335,32 @@ static void warp_barrier(Warp *warp, const Op *op) {
     if (warp->block->race) race_warp_sync(warp->block->race, (unsigned)warp->index, members);
 }
 
-/* The lanes come to the barrier; the result are those that their masks name and that have not come
- * to one with the same mask. */
-static uint32_t come_to_barrier(Warp *warp, const Op *op) {
+/* The lanes come to the barrier. Whether it is to come again, since some of them wait for lanes
+ * that their masks name and that have not come to one with the same mask. */
+static bool waits_at_barrier(Warp *warp, const Op *op) {
     const u32 *members = REG(u32, 0);
-    const uint32_t come = warp->mask & ~warp->met;
-    uint32_t missing = 0;
+    const uint32_t met = warp->mask & warp->met, come = warp->mask & ~met;
+    const uint32_t elsewhere = simt_elsewhere(warp) | met; /* at the barrier before */
+    uint32_t stay = 0, named = 0, missing = 0;
     warp->come |= come;
     EACH_ACTIVE(warp->members[l] = members[l]);
-    EACH_ACTIVE(if (come >> l & 1) missing |= members[l] & ~come_to(warp, members[l]));
-    return missing & simt_elsewhere(warp);
+    EACH_ACTIVE({
+        const uint32_t lack = members[l] & elsewhere & ~come_to(warp, members[l]);
+        named |= members[l];
+        if (!lack || !(come >> l & 1)) continue;
+        missing |= lack;
+        stay |= 1u << l;
+    });
+    if (simt_waits_for_others(warp, stay, met ? 0 : named)) return true;
+    if (missing) fault_missing(warp, missing, "bar.warp.sync");
+    return false;
 }
 
 /* A lane waits until all lanes that its member mask names have come to a bar.warp.sync with the
- * same mask, wherever that is. Those on other ways of the warp go first. If they never come to one,
- * nobody insists on it. */
+ * same mask, wherever that is, or have ended. */
 static void run_warp_barrier(Warp *warp, const Op *op) {
     const uint32_t all = warp->mask;
-    if (all != warp->live || warp->come | warp->met)
-        if (simt_lets_others_go(warp, come_to_barrier(warp, op))) return;
+    if ((all != warp->live || warp->come | warp->met) && waits_at_barrier(warp, op)) return;
     warp->mask &= ~warp->met;
     if (warp->mask) run_members(warp, op, 0, warp_barrier);
     warp->mask = all;

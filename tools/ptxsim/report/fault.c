@@ -7,6 +7,7 @@
 #include "machine/barrier.h"
 #include "machine/mbarrier_word.h"
 #include "machine/observe.h"
+#include "machine/simt.h"
 #include "report/source_file.h"
 
 /* A report grows in the block's buffer; what does not fit is left out. */
@@ -115,6 +116,17 @@ static void say_other_blocks(Block *block) {
         "if all blocks run at one time\n");
 }
 
+/* Where other lanes of the warp wait for those that execute. */
+static void say_waiting(Block *block, const Warp *warp) {
+    char place[256];
+    for (int i = 0; i < warp->depth; i++) {
+        const uint32_t lanes = simt_lanes_at(warp, i) & warp->waiting;
+        if (!lanes) continue;
+        op_place(block->kernel, &block->kernel->op[warp->stack[i].pc], place, sizeof place);
+        say(block, "  lanes 0x%08x wait at %s\n", lanes, place);
+    }
+}
+
 static void say_fault(Warp *warp, int lane, const char *format, va_list arguments) {
     Block *block = warp->block;
     block->report[0] = 0;
@@ -123,6 +135,7 @@ static void say_fault(Warp *warp, int lane, const char *format, va_list argument
     say(block, "\n");
     say_thread(block, warp, lane);
     if (warp->op) say_place(block, warp->op, "  ");
+    say_waiting(block, warp);
 }
 
 _Noreturn static void end_block(Warp *warp, int lane) {

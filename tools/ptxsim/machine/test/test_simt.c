@@ -139,16 +139,23 @@ static const char returned_text[] =
  * one, the last first. */
 static uint32_t ladder(uint32_t tid, uint32_t value) { return value + 32 - tid % 32; }
 
-static void write_ladder(char *text, size_t size) {
-    size_t n = (size_t)snprintf(text, size, "%sand.b32 r2, r0, 31;\n", HEAD);
+/* `name` is in its labels; `inside` is for lane 0, when all others have parted. */
+static size_t put_ladder(char *text, size_t size, char name, const char *inside) {
+    size_t n = 0;
     for (int i = 0; i < 31; i++)
         n += (size_t)snprintf(text + n, size - n,
-                              "setp.eq.u32 p, r2, %d;\n@!p bra MORE%d;\nadd.u32 r1, r1, 1;\n"
-                              "bra MEET%d;\nMORE%d:\n",
-                              31 - i, i, i, i);
-    n += (size_t)snprintf(text + n, size - n, "add.u32 r1, r1, 1;\n");
+                              "setp.eq.u32 p, r2, %d;\n@!p bra MORE%c%d;\nadd.u32 r1, r1, 1;\n"
+                              "bra MEET%c%d;\nMORE%c%d:\n",
+                              31 - i, name, i, name, i, name, i);
+    n += (size_t)snprintf(text + n, size - n, "add.u32 r1, r1, 1;\n%s", inside);
     for (int i = 30; i >= 0; i--)
-        n += (size_t)snprintf(text + n, size - n, "add.u32 r1, r1, 1;\nMEET%d:\n", i);
+        n += (size_t)snprintf(text + n, size - n, "add.u32 r1, r1, 1;\nMEET%c%d:\n", name, i);
+    return n;
+}
+
+static void write_ladder(char *text, size_t size) {
+    size_t n = (size_t)snprintf(text, size, "%sand.b32 r2, r0, 31;\n", HEAD);
+    n += put_ladder(text + n, size - n, 'A', "");
     snprintf(text + n, size - n, "bar.sync 0;\nst.global.u32 [rd1], r1;\nret;\n}\n");
 }
 
@@ -224,13 +231,76 @@ static const char nested_barriers_text[] = HEAD SHARED_WORDS
     "ZERO: st.shared.u32 [r3], r1;\nbar.warp.sync 3;\n" SYNC "BOTH: ld.shared.u32 r7, [r4];\n"
     "MEET: add.u32 r1, r1, r7;\nst.global.u32 [rd1], r1;\nret;\n}\n";
 
-/* One way has a barrier, the other none: it is not waited for, and both go on. */
+/* One way has a barrier, the other none: then it is that of the next one of the others. */
 static uint32_t alone(uint32_t tid, uint32_t value) { return value + (tid & 1 ? 10 : 20); }
 
 static const char alone_text[] =
-    HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra EVEN;\nbar.warp.sync -1;\n"
-         "add.u32 r1, r1, 10;\nbra MEET;\nEVEN: add.u32 r1, r1, 20;\n"
-         "MEET: bar.warp.sync -1;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+    HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p bra EVEN;\n" SYNC "add.u32 r1, r1, 10;\n"
+         "bra MEET;\nEVEN: add.u32 r1, r1, 20;\nMEET: " SYNC "st.global.u32 [rd1], r1;\nret;\n}\n";
+
+/* The same with a guard in place of the branch. */
+static uint32_t unchanged(uint32_t tid, uint32_t value) {
+    (void)tid;
+    return value;
+}
+
+static const char guarded_barrier_text[] =
+    HEAD "and.b32 r2, r0, 1;\nsetp.eq.u32 p, r2, 0;\n@p " SYNC SYNC "ret;\n}\n";
+
+/* Each lane has three barriers, the number of its lane's last bits in the first loop, the rest in
+ * the second. */
+static uint32_t in_loops(uint32_t tid, uint32_t value) {
+    (void)value;
+    return (tid ^ 1) % 4 == 3 ? 2 : 7;
+}
+
+static const char loops_text[] =
+    HEAD SHARED_WORDS "xor.b32 r4, r0, 1;\nmad.lo.u32 r4, r4, 4, r2;\nand.b32 r7, r0, 3;\n"
+                      "mov.u32 r8, 0;\nmov.u32 r5, 7;\n"
+                      "ONE: setp.ge.u32 p, r8, r7;\n@p bra TWO;\nst.shared.u32 [r3], r8;\n" SYNC
+                      "add.u32 r8, r8, 1;\nbra ONE;\n"
+                      "TWO: setp.ge.u32 p, r8, 3;\n@p bra END;\nst.shared.u32 [r3], r5;\n" SYNC
+                      "add.u32 r8, r8, 1;\nbra TWO;\n"
+                      "END: ld.shared.u32 r5, [r4];\nst.global.u32 [rd1], r5;\nret;\n}\n";
+
+/* Lane 0 has both of its barriers on one way, the others have one behind it. Then all lanes are one
+ * way again, for a barrier of the block and a shuffle of all. */
+static uint32_t together(uint32_t tid, uint32_t value) {
+    const uint32_t first = 7 * (tid & 32) + 3, last = 7 * (tid | 31) + 3;
+    return value + (tid % 32 ? first : last) + 32;
+}
+
+static const char together_text[] = HEAD SHARED_WORDS
+    "setp.eq.u32 p, r6, 0;\nor.b32 r4, r0, 31;\n@!p and.b32 r4, r0, 32;\n"
+    "mad.lo.u32 r4, r4, 4, r2;\nst.shared.u32 [r3], r1;\n@p bra FIRST;\n" SYNC
+    "bra BEHIND;\nFIRST: " SYNC SYNC "BEHIND: ld.shared.u32 r5, [r4];\n"
+    "@p bra MEET;\n" SYNC "MEET: bar.sync 0;\nactivemask.b32 r7;\n"
+    "shfl.sync.bfly.b32 r7, r7, 1, 31, -1;\npopc.b32 r7, r7;\n"
+    "add.u32 r5, r5, r7;\nadd.u32 r1, r1, r5;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+/* In the first of three rounds lane 0 has a barrier more, so it is one behind, until the others
+ * come to the barrier of a round together with it. */
+static uint32_t behind(uint32_t tid, uint32_t value) { return value + 3 + (tid % 32 == 0); }
+
+static const char behind_text[] =
+    HEAD "and.b32 r6, r0, 31;\nmov.u32 r8, 0;\n"
+         "ROUND: add.u32 r1, r1, 1;\nor.b32 r7, r6, r8;\nsetp.ne.u32 p, r7, 0;\n@p bra MEET;\n" SYNC
+         "add.u32 r1, r1, 1;\nMEET: " SYNC "add.u32 r8, r8, 1;\nsetp.lt.u32 q, r8, 3;\n"
+         "@q bra ROUND;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+/* Lane 0 waits inside a ladder for the others, which go through the rest of it and of a second one:
+ * that takes all frames of the warp. */
+static uint32_t ladders(uint32_t tid, uint32_t value) { return ladder(tid, ladder(tid, value)); }
+
+static void test_ladders(void) {
+    static char text[16000];
+    size_t n = (size_t)snprintf(text, sizeof text, "%sand.b32 r2, r0, 31;\n", HEAD);
+    n += put_ladder(text + n, sizeof text - n, 'A', SYNC);
+    n += (size_t)snprintf(text + n, sizeof text - n, SYNC);
+    n += put_ladder(text + n, sizeof text - n, 'B', "");
+    snprintf(text + n, sizeof text - n, SYNC "st.global.u32 [rd1], r1;\nret;\n}\n");
+    check("lanes leave one behind in a ladder", text, ladders);
+}
 
 static void test_warp_barriers(void) {
     for (int race = 0; race < 2; race++) {
@@ -238,10 +308,16 @@ static void test_warp_barriers(void) {
         check("ways of a warp exchange words over their barriers", exchange_text, exchanged);
         check("over several, one after another", rounds_text, in_rounds);
         check("on ways inside others, of a pair and of all", nested_barriers_text, handed_on);
+        check("as many on each way, at different places", loops_text, in_loops);
+        check("of lanes that are one way again behind them", together_text, together);
+        check("a barrier on one way alone", alone_text, alone);
+        check("a barrier of some lanes by its guard", guarded_barrier_text, unchanged);
+        check("a barrier more of one lane", behind_text, behind);
     }
     unsetenv("SIM_RACE");
-    check("a barrier on one way alone", alone_text, alone);
-    is_int((long long)run(alone_text).executions, 2 * 14, "is executed once");
+    is_int((long long)run(alone_text).executions, 2 * (7 + 3 + 1 + 2 * 3), "each is executed once");
+    is_int((long long)run(behind_text).executions, 2 * 44, "they are one way again");
+    test_ladders();
 }
 
 /* Threads from 40 on write something and return while the others have barriers, shuffles and votes

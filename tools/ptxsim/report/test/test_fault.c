@@ -44,6 +44,17 @@ static const Case cases[] = {
     {HEAD "setp.ge.u32 g, t, 16; @g bra HIGH; bar.sync 3; HIGH: mov.u32 t, 1;" TAIL,
      {"barrier in divergent code: lanes 0x0000ffff are here, lanes 0xffff0000 elsewhere",
       "warp 0, lane 0: thread (0, 0, 0)\n"}},
+    {HEAD "setp.ge.u32 g, t, 16; @g bra HIGH; bar.warp.sync -1; HIGH: bar.sync 0;" TAIL,
+     {"barrier in divergent code: lanes 0xffff0000 are here, lanes 0x0000ffff elsewhere",
+      "  lanes 0x0000ffff wait at PTX line 9\n"}},
+    {HEAD
+     "setp.ge.u32 g, t, 16; @g bra HIGH; bar.warp.sync -1; bra END; HIGH: bar.sync 0; END:" TAIL,
+     {"bar.warp.sync waits for lanes 0xffff0000, which are elsewhere (lanes 0x0000ffff execute it)",
+      "  lanes 0xffff0000 wait at PTX line 9\n"}},
+    {HEAD "setp.ge.u32 g, t, 16; @g bra HIGH; bar.warp.sync -1; bra END;\n"
+          "HIGH: bar.warp.sync 0xffff000f; END:" TAIL,
+     {"bar.warp.sync waits for lanes 0xffff0000, which are elsewhere (lanes 0x0000ffff execute it)",
+      "  lanes 0xffff0000 wait at PTX line 10\n"}},
     {HEAD "setp.ge.u32 g, t, 32; @g bra HIGH; bar.sync 3, 64; HIGH:" TAIL,
      {"deadlock", "kernel k, block (1, 2, 3)\n",
       "  warp 0, lanes 0xffffffff, waits at barrier 3 (32 of 64 threads have arrived)",
