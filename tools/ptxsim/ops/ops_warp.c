@@ -12,16 +12,21 @@ _Noreturn static void fault_missing(Warp *warp, uint32_t missing, const char *wh
           warp->mask);
 }
 
+/* The lanes that execute must be in their own member mask. */
+static void require_own(Warp *warp, uint32_t members, const char *what) {
+    const uint32_t strangers = warp->mask & ~members;
+    if (strangers)
+        fault(warp, (int)first_lane(strangers), "%s by a lane that its member mask 0x%08x lacks",
+              what, members);
+}
+
 /* The lanes named in the member mask must all be here. */
 static void require_members(Warp *warp, uint32_t members, const char *what) {
     if (warp->block->race) race_gather(warp->block->race, (unsigned)warp->index);
     uint32_t missing = members & warp->live & ~warp->mask;
     if (missing) missing &= simt_elsewhere(warp);
     if (missing) fault_missing(warp, missing, what);
-    const uint32_t strangers = warp->mask & ~members;
-    if (strangers)
-        fault(warp, (int)first_lane(strangers), "%s by a lane that its member mask 0x%08x lacks",
-              what, members);
+    require_own(warp, members, what);
 }
 
 /* Groups of a warp's lanes may execute one instruction together, each with its own member mask, as
@@ -329,6 +334,7 @@ static uint32_t come_to(const Warp *warp, uint32_t members) {
 static void warp_barrier(Warp *warp, const Op *op) {
     const uint32_t members = uniform_u32(warp, op, 0);
     const uint32_t others = come_to(warp, members) & ~warp->mask;
+    require_own(warp, members, "bar.warp.sync");
     warp->come &= ~(others | warp->mask);
     warp->waiting &= ~others;
     warp->met |= others;

@@ -277,6 +277,7 @@ static const Misuse lanes[] = {
     {64, "@g elect.sync a|l, 0x21", LANE5, "elect.sync" WAITS},
     {64, "@h shfl.sync.bfly.b32 a, a, 1, 31, 0xffffffdf", LANE5, "shfl.sync" LACKS},
     {64, "@h vote.sync.ballot.b32 a, g, 0xffffffdf", LANE5, "vote.sync" LACKS},
+    {64, "@h bar.warp.sync 0xffffffdf", LANE5, "bar.warp.sync" LACKS},
     {64, "@g shfl.sync.idx.b32 a, a, 7, 31, 0x20", NULL, NULL},
     {64, "@g shfl.sync.idx.b32 a, a, 5, 31, 0x20", NULL, NULL},
     {64,
