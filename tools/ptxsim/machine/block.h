@@ -43,10 +43,9 @@ struct Warp {
     uint32_t mask; /* lanes that execute the current operation */
     uint32_t active, live;
     uint32_t waiting; /* lanes that let others of the warp go first: simt.h */
-    uint32_t come;    /* lanes at a bar.warp.sync that waits for others, with these member masks: */
-    uint32_t members[LANES];
-    uint32_t met;   /* lanes at one to which the others have come since */
-    uint32_t carry; /* the condition-code register of add.cc and its like, a bit a lane */
+    uint32_t come;    /* lanes at a bar.warp.sync that waits for others */
+    uint32_t met;     /* lanes at one to which the others have come since */
+    uint32_t carry;   /* the condition-code register of add.cc and its like, a bit a lane */
     int pc, depth;
     WarpState state;
     int index; /* in the block */
@@ -61,6 +60,7 @@ struct Warp {
     bool early;        /* the launch before may still be running: griddepcontrol.wait is to come */
     uint8_t *local;    /* [lane][local_bytes] */
     Frame stack[MAX_DIVERGENCE];
+    uint32_t members[LANES];  /* of the lanes that have `come`: their member masks */
     struct CopyQueue *copies; /* cp.async: async.h */
     struct BulkQueue *bulk;   /* bulk stores */
     struct WgmmaQueue *wgmma;
