@@ -14,6 +14,7 @@
 enum {
     TURN = 1 << 16, /* operations in one turn, so that a warp that spins lets others go on */
     MAX_IDLE_ROUNDS = 1000, /* rounds of mere polling before it counts as a deadlock */
+    MAX_LANE_TURNS = 64,    /* turns of other lanes of its warps, before it does */
     MAX_ENDED_WAITS = 16,   /* try_waits in a row that come back without a phase, before it does */
     DATA_ALIGNMENT = 1024,  /* of shared memory and of register files, in host memory */
 };
@@ -210,6 +211,7 @@ static void run_turn(Warp *warp) {
         }
     }
     if (warp->executed > warp->block->settings->budget) fault_endless(warp);
+    if (warp->state == WARP_READY) simt_takes_turns(warp);
 }
 
 /* Gives the warp a turn if it can use one; true if it got further than to poll again. */
@@ -253,6 +255,18 @@ static Warp *warp_at(Block *block, int turn) {
     return &block->warp[(order % 2 ? 2 * warps - 1 - turn - first : turn + first) % warps];
 }
 
+/* Nobody can go on, but what they wait for may be for other lanes of their warps to do. False if
+ * there are none. */
+static bool give_lanes_turns(Block *block) {
+    bool given = false;
+    for (int i = 0; i < block->warps; i++) {
+        const WarpState state = block->warp[i].state;
+        if (state == WARP_AT_MBARRIER || state == WARP_POLLING)
+            given |= simt_takes_turns(&block->warp[i]);
+    }
+    return given;
+}
+
 /* Nobody can go on, but a try_wait may come back before its phase is over, and what follows may not
  * depend on it. False if there is none. */
 static bool end_waits(Block *block) {
@@ -268,15 +282,16 @@ static bool end_waits(Block *block) {
 
 static void run_warps(Block *block) {
     uint64_t progress = 0;
-    for (int idle = 0, ended = 0; !all_done(block);) {
+    for (int idle = 0, turns = 0, ended = 0; !all_done(block);) {
         bool moved = false;
         for (int i = 0; i < block->warps; i++) moved |= take_turn(warp_at(block, i));
-        if (block->progress != progress) ended = 0;
+        if (block->progress != progress) turns = ended = 0;
         progress = block->progress;
         if (moved || async_advance(block)) {
             idle = 0;
         } else if (!somebody_polls(block) || ++idle == MAX_IDLE_ROUNDS) {
-            if (ended++ == MAX_ENDED_WAITS || !end_waits(block)) fault_deadlock(block);
+            const bool turned = turns++ < MAX_LANE_TURNS && give_lanes_turns(block);
+            if (!turned && (ended++ == MAX_ENDED_WAITS || !end_waits(block))) fault_deadlock(block);
             idle = 0;
         }
     }

@@ -224,6 +224,15 @@ bool simt_waits_for_others(Warp *warp, uint32_t stay, uint32_t named) {
     return true;
 }
 
+bool simt_takes_turns(Warp *warp) {
+    const bool again = warp->state == WARP_AT_MBARRIER;
+    if (again && warp->mask != warp->active) return false;
+    if (!yield(warp, again ? warp->op->index : warp->pc, false)) return false;
+    if (again) take_back(warp);
+    warp->state = WARP_READY;
+    return true;
+}
+
 uint32_t simt_lanes_at(const Warp *warp, int frame) {
     uint32_t lanes = warp->stack[frame].mask;
     for (int i = frame + 1; i <= warp->depth; i++) lanes &= ~warp->stack[i].mask;

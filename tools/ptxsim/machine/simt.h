@@ -28,4 +28,9 @@ bool simt_lets_others_go(Warp *warp, uint32_t missing);
  * meet those that stay go on without them. False: nobody stays, or nobody else can go on. */
 bool simt_waits_for_others(Warp *warp, uint32_t stay, uint32_t named);
 
+/* The warp waits at an mbarrier, polls, or has had a long turn, maybe since it spins: what it waits
+ * for may be for other lanes of it to do. Those on another way go on now. False: there are none, or
+ * they wait for each other. */
+bool simt_takes_turns(Warp *warp);
+
 #endif

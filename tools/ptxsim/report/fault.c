@@ -116,15 +116,24 @@ static void say_other_blocks(Block *block) {
         "if all blocks run at one time\n");
 }
 
-/* Where other lanes of the warp wait for those that execute. */
-static void say_waiting(Block *block, const Warp *warp) {
+/* Adds where lanes of the warp's other ways wait, if some of these are among them. */
+static void describe_others(const Warp *warp, uint32_t among, char *text, size_t size) {
     char place[256];
     for (int i = 0; i < warp->depth; i++) {
-        const uint32_t lanes = simt_lanes_at(warp, i) & warp->waiting;
-        if (!lanes) continue;
-        op_place(block->kernel, &block->kernel->op[warp->stack[i].pc], place, sizeof place);
-        say(block, "  lanes 0x%08x wait at %s\n", lanes, place);
+        const uint32_t lanes = simt_lanes_at(warp, i);
+        const size_t used = strlen(text);
+        if (lanes != warp->stack[i].mask || !(lanes & among)) continue;
+        op_place(warp->block->kernel, &warp->block->kernel->op[warp->stack[i].pc], place,
+                 sizeof place);
+        snprintf(text + used, size - used, "; lanes 0x%08x wait at %s", lanes, place);
     }
+}
+
+/* Where other lanes of the warp wait for those that execute. */
+static void say_others(Block *block, const Warp *warp) {
+    char others[512] = "";
+    describe_others(warp, warp->waiting, others, sizeof others);
+    if (others[0]) say(block, "  %s\n", others + 2);
 }
 
 static void say_fault(Warp *warp, int lane, const char *format, va_list arguments) {
@@ -135,7 +144,7 @@ static void say_fault(Warp *warp, int lane, const char *format, va_list argument
     say(block, "\n");
     say_thread(block, warp, lane);
     if (warp->op) say_place(block, warp->op, "  ");
-    say_waiting(block, warp);
+    say_others(block, warp);
 }
 
 _Noreturn static void end_block(Warp *warp, int lane) {
@@ -233,6 +242,7 @@ static void describe_warp(const Warp *warp, char *text, size_t size) {
         snprintf(text, size, "lanes 0x%08x, tests again and again, %s", warp->active, place);
         break;
     }
+    describe_others(warp, warp->live, text, size);
 }
 
 /* Warps that do the same are said together. */

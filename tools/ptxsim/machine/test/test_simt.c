@@ -320,6 +320,90 @@ static void test_warp_barriers(void) {
     test_ladders();
 }
 
+/* The lanes of a warp, each on a way of its own, pass a sum on from one to another at mbarriers, in
+ * the order 3, 10, 17 and so on. Lane 0 is the first to wait. */
+static uint32_t passed_on(uint32_t tid, uint32_t value) {
+    uint32_t sum = 0;
+    for (uint32_t lane = 3; lane != tid % 32; lane = (lane + 7) % 32)
+        sum += 7 * ((tid & 32) + lane) + 3;
+    return sum + value;
+}
+
+/* r3 is a lane's own mbarrier, r4 that of the lane before it, r6 where the warp's sum is. */
+static const char chain_text[] =
+    HEAD ".shared .align 8 .b64 bar[64];\n.shared .align 4 .b32 sum[2];\n"
+         "mov.u32 r3, bar;\nmad.lo.u32 r3, r0, 8, r3;\nmbarrier.init.shared.b64 [r3], 1;\n"
+         "and.b32 r2, r0, 31;\nadd.u32 r4, r2, 25;\nand.b32 r4, r4, 31;\nsub.u32 r4, r4, r2;\n"
+         "mad.lo.s32 r4, r4, 8, r3;\nshr.u32 r5, r0, 5;\nmov.u32 r6, sum;\n"
+         "mad.lo.u32 r6, r5, 4, r6;\nmov.u32 r7, 0;\nbar.sync 0;\n";
+
+static void test_chain(void) {
+    static char text[16000];
+    size_t n = (size_t)snprintf(text, sizeof text, "%sTABLE: .branchtargets L0", chain_text);
+    for (int i = 1; i < 32; i++) n += (size_t)snprintf(text + n, sizeof text - n, ", L%d", i);
+    n += (size_t)snprintf(text + n, sizeof text - n, ";\nbrx.idx r2, TABLE;\n");
+    for (int i = 0; i < 32; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "L%d:\n", i);
+        if (i != 3)
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  "mbarrier.%s.parity.shared.b64 p, [r4], 0;\n@!p bra L%d;\n"
+                                  "ld.shared.u32 r7, [r6];\n",
+                                  i % 2 ? "try_wait" : "test_wait", i);
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "add.u32 r1, r1, r7;\nst.shared.u32 [r6], r1;\n"
+                              "mbarrier.arrive.shared.b64 rd2, [r3];\nbra MEET;\n");
+    }
+    snprintf(text + n, sizeof text - n, "MEET: bar.sync 0;\nst.global.u32 [rd1], r1;\nret;\n}\n");
+    check("one after another, each on a way of its own", text, passed_on);
+}
+
+/* Lanes 0 and 1 hand a word to and fro a hundred times. */
+static uint32_t to_and_fro(uint32_t tid, uint32_t value) {
+    return value + (tid % 32 < 2 ? 200 - 1 + tid % 32 : 0);
+}
+
+static const char to_and_fro_text[] = HEAD
+    ".shared .align 8 .b64 bar[4];\n.shared .align 4 .b32 word[2];\n"
+    "and.b32 r2, r0, 31;\nshr.u32 r3, r0, 5;\nmov.u32 r4, bar;\nmad.lo.u32 r4, r3, 16, r4;\n"
+    "mov.u32 r5, word;\nmad.lo.u32 r5, r3, 4, r5;\nmov.u32 r6, 0;\nmov.u32 r7, 0;\n"
+    "setp.ge.u32 p, r2, 2;\n@p bra MEET;\nmad.lo.u32 r3, r2, 8, r4;\n"
+    "mbarrier.init.shared.b64 [r3], 1;\nbar.warp.sync 3;\nsetp.eq.u32 p, r2, 1;\n@p bra ONE;\n"
+    "st.shared.u32 [r5], r7;\n"
+    "ZERO: mbarrier.arrive.shared.b64 rd2, [r4];\n"
+    "BACK: mbarrier.try_wait.parity.shared.b64 p, [r4+8], r6;\n@!p bra BACK;\n"
+    "ld.shared.u32 r7, [r5];\nadd.u32 r7, r7, 1;\nst.shared.u32 [r5], r7;\n"
+    "xor.b32 r6, r6, 1;\nsetp.lt.u32 p, r7, 200;\n@p bra ZERO;\nsub.u32 r7, r7, 1;\nbra MEET;\n"
+    "ONE: mbarrier.try_wait.parity.shared.b64 p, [r4], r6;\n@!p bra ONE;\n"
+    "ld.shared.u32 r7, [r5];\nadd.u32 r7, r7, 1;\nst.shared.u32 [r5], r7;\n"
+    "xor.b32 r6, r6, 1;\nmbarrier.arrive.shared.b64 rd2, [r4+8];\n"
+    "setp.lt.u32 p, r7, 199;\n@p bra ONE;\nadd.u32 r7, r7, 1;\n"
+    "MEET: bar.sync 0;\nadd.u32 r1, r1, r7;\nst.global.u32 [rd1], r1;\nret;\n}\n";
+
+/* Lane 0 looks at a word that lane 1 writes. */
+static uint32_t seen(uint32_t tid, uint32_t value) { return value + (tid % 32 == 0 ? 5 : 0); }
+
+#define LOOK(sleep)                                                                  \
+    HEAD SHARED_WORDS                                                                \
+        "mov.u32 r7, 0;\nst.volatile.shared.u32 [r3], r7;\nbar.sync 0;\n"            \
+        "setp.eq.u32 p, r6, 0;\n@p bra ZERO;\nsetp.ne.u32 q, r6, 1;\n@q bra MEET;\n" \
+        "mov.u32 r8, 5;\nst.volatile.shared.u32 [r3+-4], r8;\nbra MEET;\n"           \
+        "ZERO: " sleep "ld.volatile.shared.u32 r7, [r3];\n"                          \
+        "setp.eq.u32 p, r7, 0;\n@p bra ZERO;\n"                                      \
+        "MEET: bar.sync 0;\nadd.u32 r1, r1, r7;\nst.global.u32 [rd1], r1;\nret;\n}\n"
+
+static void test_handing_over(void) {
+    for (int race = 0; race < 2; race++) {
+        setenv("SIM_RACE", race ? "1" : "0", 1);
+        check("two lanes hand over to and fro at mbarriers", to_and_fro_text, to_and_fro);
+        check("by a flag that one looks at", LOOK("nanosleep.u32 20;\n"), seen);
+        check("by a flag for which one spins", LOOK(""), seen);
+        test_chain();
+    }
+    unsetenv("SIM_RACE");
+    is_int((long long)run(to_and_fro_text).executions, 2 * (20 + 100 * 9 + 2 + 100 * 9 + 1 + 4),
+           "each waits once per turn");
+}
+
 /* Threads from 40 on write something and return while the others have barriers, shuffles and votes
  * with all lanes' masks before them, whichever way the simulator takes first. */
 static uint32_t worked(uint32_t tid, uint32_t value) {
@@ -497,6 +581,7 @@ int main(void) {
     test_branches();
     test_ends();
     test_warp_barriers();
+    test_handing_over();
     test_calls();
     test_memory();
     test_refusals();

@@ -75,6 +75,12 @@ static const Case cases[] = {
     {HEAD "setp.eq.u32 g, t, 0; @g mbarrier.init.shared.b64 [room+8], 1;\n@!g ret;\n"
           "TEST: mbarrier.test_wait.parity.shared.b64 g, [room+8], 0; @!g bra TEST;" TAIL,
      {"deadlock", "  warp 0, lanes 0x00000001, tests again and again", "  warp 1, has ended"}},
+    {HEAD "mov.u32 x, room; mad.lo.u32 x, t, 8, x; mbarrier.init.shared.b64 [x], 1; bar.sync 0;\n"
+          "setp.ge.u32 g, t, 2; @g ret; setp.eq.u32 g, t, 0; @g bra ZERO;\n"
+          "ONE: mbarrier.try_wait.parity.shared.b64 g, [x], 0; @!g bra ONE; ret;\n"
+          "ZERO: mbarrier.try_wait.parity.shared.b64 g, [x], 0; @!g bra ZERO;" TAIL,
+     {"deadlock", "  warp 0, lanes 0x00000001, waits for the mbarrier at 0x400", "PTX line 12; ",
+      "lanes 0x00000002 wait at PTX line 11\n"}},
     {ROW "ld.shared.u32 n, [x]; ld.shared.u32 n, [x]; st.shared.u32 [x], n;" TAIL, {NULL}},
     {ROW "ld.shared.u32 n, [x]; ld.shared.u32 n, [x+4]; st.shared.u32 [x], n;" TAIL,
      {"data race within a warp", "earlier: read by several lanes of warp 0",
