@@ -1,5 +1,6 @@
 #include "machine/access.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "machine/lanes.h"
@@ -266,22 +267,40 @@ static bool inside(const Allocation *a, uint64_t address, uint64_t bytes) {
     return a && address >= a->start && address <= a->end && bytes <= a->end - address;
 }
 
+/* What is where no allocation has all of the bytes, as far as that is known. */
+static void describe_place(uint64_t address, uint64_t bytes, char *text, size_t size) {
+    static const uint64_t FAR = 1ull << 32; /* no index of a kernel leads that far */
+    typedef unsigned long long Number;
+    const Allocation *near = memory_nearest(address);
+    const bool below = near && address < near->start, freed = memory_was_freed(address);
+    const uint64_t away = !near   ? UINT64_MAX
+                          : below ? near->start - address
+                                  : address + bytes - near->end;
+    if (address < FAR && address < away && !freed)
+        snprintf(text, size, address ? "%llu bytes beyond null" : "a null pointer",
+                 (Number)address);
+    else if (away < FAR)
+        snprintf(text, size, "which %s %llu bytes %s an allocation of %llu bytes at 0x%llx%s",
+                 below ? "begin" : "reach", (Number)away, below ? "before" : "beyond the end of",
+                 (Number)(near->end - near->start), (Number)near->start,
+                 freed ? ", in memory that was freed" : "");
+    else
+        snprintf(text, size, "%s",
+                 freed                       ? "in memory that was freed"
+                 : memory_is_mapped(address) ? "in memory of the host"
+                                             : "where nothing is allocated");
+}
+
 _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint64_t bytes,
                                    AccessKind kind) {
     const unsigned long long at = address, size = bytes;
-    const Allocation *near = memory_nearest(address);
+    char place[200];
     if (address >> 48)
         fault(warp, lane, "%s of %llu bytes at 0x%llx, which is no address of global memory",
               kind_names[kind], size, at);
-    if (!near) fault(warp, lane, "%s at 0x%llx: nothing is allocated", kind_names[kind], at);
-    const bool below = address < near->start;
-    fault(warp, lane,
-          "%s out of bounds: %llu bytes at 0x%llx, %llu bytes %s an allocation of %llu bytes at "
-          "0x%llx",
-          kind_names[kind], size, at,
-          (unsigned long long)(below ? near->start - address : address + bytes - near->end),
-          below ? "before" : "beyond the end of", (unsigned long long)(near->end - near->start),
-          (unsigned long long)near->start);
+    describe_place(address, bytes, place, sizeof place);
+    fault(warp, lane, "%s out of bounds: %llu bytes at 0x%llx, %s", kind_names[kind], size, at,
+          place);
 }
 
 /* What holds the bytes: an allocation, or the parameters, which nobody may write. */

@@ -2,14 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 256 };
+enum { ALIGNMENT = 256, FREED = 64 };
 
 /* The device's memory is one for the whole process, as a GPU's is. Sorted by address. */
 static struct {
     Allocation **allocation;
     size_t count, capacity, used_bytes;
+    Allocation freed[FREED]; /* the last ones, without their marks */
+    size_t releases;
 } device;
 
 size_t memory_total_bytes(void) {
@@ -89,6 +92,7 @@ bool memory_release(void *address) {
     Allocation *a = device.allocation[place - 1];
     device.count--;
     device.used_bytes -= a->end - a->start;
+    device.freed[device.releases++ % FREED] = (Allocation){.start = a->start, .end = a->end};
     memmove(device.allocation + place - 1, device.allocation + place,
             (device.count + 1 - place) * sizeof *device.allocation);
     free(a->loaded);
@@ -112,6 +116,18 @@ const Allocation *memory_nearest(uint64_t address) {
     if (place == device.count) return device.allocation[place - 1];
     const Allocation *below = device.allocation[place - 1], *above = device.allocation[place];
     return address - below->end < above->start - address ? below : above;
+}
+
+bool memory_was_freed(uint64_t address) {
+    bool was = false;
+    for (int i = 0; i < FREED; i++)
+        was |= device.freed[i].start <= address && address < device.freed[i].end;
+    return was;
+}
+
+bool memory_is_mapped(uint64_t address) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return msync((void *)(uintptr_t)(address / page * page), page, MS_ASYNC) == 0;
 }
 
 void memory_mark_range(uint64_t *sectors, const Allocation *allocation, uint64_t address,

@@ -31,6 +31,11 @@ const Allocation *memory_find(uint64_t address, uint64_t bytes);
 /* The allocation nearest to an address that is in none; NULL if there is no allocation at all. */
 const Allocation *memory_nearest(uint64_t address);
 
+/* Whether one of the last allocations that were released held the address; whether the host has
+ * memory there. For reports. */
+bool memory_was_freed(uint64_t address);
+bool memory_is_mapped(uint64_t address);
+
 /* The device has half of the host's memory. */
 size_t memory_total_bytes(void);
 size_t memory_free_bytes(void);

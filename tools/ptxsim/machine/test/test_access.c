@@ -98,12 +98,12 @@ static void test_reports(void) {
     char said[1000];
     run("global", "ld.global.v4.u32 {a, b, c, d}, [q]", 16, ROOM - 16 * 32 + 16, 32, 1, said, 1000);
     ok(strstr(said, "load out of bounds: 16 bytes at 0x") &&
-           strstr(said, ", 16 bytes beyond the end of an allocation of 4096 bytes") &&
+           strstr(said, ", which reach 16 bytes beyond the end of an allocation of 4096 bytes") &&
            strstr(said, "thread (31, 0, 0)"),
        "a load of 16 bytes beyond the end, by the last lane");
     run("global", "st.global.u16 [q], h", 2, -2, 32, 1, said, 1000);
     ok(strstr(said, "store out of bounds: 2 bytes at 0x") &&
-           strstr(said, ", 2 bytes before an allocation of 4096 bytes") &&
+           strstr(said, ", which begin 2 bytes before an allocation of 4096 bytes") &&
            strstr(said, "thread (0, 0, 0)"),
        "a store of 2 bytes before the beginning, by the first");
 }

@@ -55,17 +55,17 @@ static void says_near(const char *code, int64_t offset, const char *format) {
 
 static void test_global(void) {
     says_near("ld.global.u32 a, [q]", ROOM,
-              "load out of bounds: 4 bytes at 0x%llx, 4 bytes beyond the end of an allocation of "
-              "4096 bytes at 0x%llx");
+              "load out of bounds: 4 bytes at 0x%llx, which reach 4 bytes beyond the end of an "
+              "allocation of 4096 bytes at 0x%llx");
     says_near("ld.global.v4.u32 {a, b, t, a}, [q]", ROOM + 64,
-              "load out of bounds: 16 bytes at 0x%llx, 80 bytes beyond the end of an allocation of "
-              "4096 bytes at 0x%llx");
+              "load out of bounds: 16 bytes at 0x%llx, which reach 80 bytes beyond the end of an "
+              "allocation of 4096 bytes at 0x%llx");
     says_near("st.global.u16 [q], a", -8,
-              "store out of bounds: 2 bytes at 0x%llx, 8 bytes before an allocation of 4096 bytes "
-              "at 0x%llx");
-    says_near("atom.global.add.u32 a, [q], 1", ROOM,
-              "atomic out of bounds: 4 bytes at 0x%llx, 4 bytes beyond the end of an allocation of "
+              "store out of bounds: 2 bytes at 0x%llx, which begin 8 bytes before an allocation of "
               "4096 bytes at 0x%llx");
+    says_near("atom.global.add.u32 a, [q], 1", ROOM,
+              "atomic out of bounds: 4 bytes at 0x%llx, which reach 4 bytes beyond the end of an "
+              "allocation of 4096 bytes at 0x%llx");
     says_near("ld.global.u32 a, [q]", 2, "misaligned global load: 4 bytes at 0x%llx");
     says_near("st.global.u64 [q], p", ROOM - 4, "misaligned global store: 8 bytes at 0x%llx");
     says("ld.global.u32 a, [q]", 1ull << 62,
@@ -74,6 +74,40 @@ static void test_global(void) {
          "store of 2 bytes at 0x3000000000000, which is no address of global memory");
     says("ld.param.u32 a, [q]", 1ull << 50,
          "load of 4 bytes at 0x4000000000000, which is no address of global memory");
+}
+
+/* While nothing is allocated, what there is elsewhere can be told. */
+static void test_no_allocation(void) {
+    char message[200]; /* the host's */
+    void *freed = memory_allocate(64);
+    const uint64_t at = (uint64_t)(uintptr_t)freed, host = (uint64_t)(uintptr_t)message;
+    memory_release(freed);
+    says("st.global.u32 [q], a", 0, "store out of bounds: 4 bytes at 0x0, a null pointer");
+    says("ld.global.u32 a, [q]", 16, "load out of bounds: 4 bytes at 0x10, 16 bytes beyond null");
+    says("ld.global.u32 a, [q]", 1ull << 47,
+         "load out of bounds: 4 bytes at 0x800000000000, where nothing is allocated");
+    snprintf(message, sizeof message,
+             "load out of bounds: 4 bytes at 0x%llx, in memory that was freed",
+             (unsigned long long)at);
+    says("ld.global.u32 a, [q]", at, message);
+    snprintf(message, sizeof message,
+             "load out of bounds: 4 bytes at 0x%llx, in memory of the host",
+             (unsigned long long)host);
+    says("ld.global.u32 a, [q]", host, message);
+}
+
+/* Memory that was freed is in reach of what is allocated. */
+static void test_freed(void) {
+    uint8_t *freed = memory_allocate(64);
+    const long long offset = freed - (uint8_t *)memory;
+    char format[200];
+    memory_release(freed);
+    snprintf(format, sizeof format,
+             "load out of bounds: 4 bytes at 0x%%llx, which %s %lld bytes %s an allocation of 4096 "
+             "bytes at 0x%%llx, in memory that was freed",
+             offset < 0 ? "begin" : "reach", offset < 0 ? -offset : offset + 4 - ROOM,
+             offset < 0 ? "before" : "beyond the end of");
+    says_near("ld.global.u32 a, [q]", offset, format);
 }
 
 static void test_shared(void) {
@@ -120,9 +154,10 @@ static void test_others(void) {
 }
 
 int main(void) {
-    says("ld.global.u32 a, [q]", 16, "load at 0x10: nothing is allocated");
+    test_no_allocation();
     memory = memory_allocate(ROOM);
     test_global();
+    test_freed();
     test_shared();
     test_others();
     memory_release(memory);
