@@ -26,6 +26,11 @@ MbarrierStatus mbarrier_init(uint64_t *word, uint32_t count) {
     return MBARRIER_OK;
 }
 
+/* Why a word holds no mbarrier. */
+static MbarrierStatus no_mbarrier(uint64_t word) {
+    return word == MBARRIER_INVALID ? MBARRIER_INVALIDATED : MBARRIER_NOT_INITIALISED;
+}
+
 /* Begins the next phase if this one is complete; writes the object back. */
 static bool finish(uint64_t *word, Mbarrier *barrier) {
     bool completed = barrier->pending == 0 && barrier->tx == 0;
@@ -39,7 +44,7 @@ static bool finish(uint64_t *word, Mbarrier *barrier) {
 
 static MbarrierStatus arrive(uint64_t *word, uint32_t count, uint32_t dropped, bool *completed) {
     Mbarrier barrier;
-    if (!mbarrier_read(*word, &barrier)) return MBARRIER_NOT_INITIALISED;
+    if (!mbarrier_read(*word, &barrier)) return no_mbarrier(*word);
     if (count == 0) return MBARRIER_BAD_COUNT;
     if (count > barrier.pending) return MBARRIER_TOO_MANY;
     barrier.pending -= count;
@@ -58,7 +63,7 @@ MbarrierStatus mbarrier_arrive_drop(uint64_t *word, uint32_t count, bool *comple
 
 MbarrierStatus mbarrier_await_copy(uint64_t *word) {
     Mbarrier barrier;
-    if (!mbarrier_read(*word, &barrier)) return MBARRIER_NOT_INITIALISED;
+    if (!mbarrier_read(*word, &barrier)) return no_mbarrier(*word);
     if (barrier.pending == MBARRIER_MAX_COUNT) return MBARRIER_BAD_COUNT;
     barrier.pending++;
     *word = pack(&barrier);
@@ -67,7 +72,7 @@ MbarrierStatus mbarrier_await_copy(uint64_t *word) {
 
 static MbarrierStatus add_tx(uint64_t *word, int64_t bytes, bool *completed) {
     Mbarrier barrier;
-    if (!mbarrier_read(*word, &barrier)) return MBARRIER_NOT_INITIALISED;
+    if (!mbarrier_read(*word, &barrier)) return no_mbarrier(*word);
     int64_t tx = barrier.tx + bytes;
     if (tx > MBARRIER_MAX_COUNT || tx < -MBARRIER_MAX_COUNT) return MBARRIER_TX_OUT_OF_RANGE;
     barrier.tx = (int32_t)tx;
@@ -85,15 +90,15 @@ MbarrierStatus mbarrier_complete_tx(uint64_t *word, uint32_t bytes, bool *comple
 
 MbarrierStatus mbarrier_test_parity(uint64_t word, uint32_t parity, bool *done) {
     Mbarrier barrier;
-    if (!mbarrier_read(word, &barrier)) return MBARRIER_NOT_INITIALISED;
+    if (!mbarrier_read(word, &barrier)) return no_mbarrier(word);
     *done = barrier.odd != (bool)(parity & 1);
     return MBARRIER_OK;
 }
 
 MbarrierStatus mbarrier_test_state(uint64_t word, uint64_t state, bool *done) {
     Mbarrier barrier, then;
-    if (!mbarrier_read(word, &barrier) || !mbarrier_read(state, &then))
-        return MBARRIER_NOT_INITIALISED;
+    if (!mbarrier_read(word, &barrier)) return no_mbarrier(word);
+    if (!mbarrier_read(state, &then)) return no_mbarrier(state);
     *done = barrier.odd != then.odd;
     return MBARRIER_OK;
 }
@@ -104,6 +109,8 @@ const char *mbarrier_message(MbarrierStatus status) {
         return "the mbarrier operation is valid";
     case MBARRIER_NOT_INITIALISED:
         return "this mbarrier was never initialised (mbarrier.init)";
+    case MBARRIER_INVALIDATED:
+        return "this mbarrier was invalidated (mbarrier.inval)";
     case MBARRIER_BAD_COUNT:
         return "an mbarrier count must be from 1 to 1048575";
     case MBARRIER_TOO_MANY:

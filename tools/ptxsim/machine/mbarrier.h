@@ -13,9 +13,13 @@
 
 enum { MBARRIER_MAX_COUNT = (1 << 20) - 1 }; /* of arrivals, and of |tx-count| in bytes */
 
+/* What mbarrier.inval leaves, where PTX leaves anything. */
+static const uint64_t MBARRIER_INVALID = 0xbfffffffffffffff;
+
 typedef enum MbarrierStatus {
     MBARRIER_OK,
     MBARRIER_NOT_INITIALISED,
+    MBARRIER_INVALIDATED,
     MBARRIER_BAD_COUNT, /* an initial count outside 1 .. 2^20 - 1, or an arrival of 0 */
     MBARRIER_TOO_MANY,  /* more arrivals than the phase still expects */
     MBARRIER_TX_OUT_OF_RANGE,

@@ -79,7 +79,7 @@ static void run_action(Warp *warp, const Op *op) {
             init(warp, (int)l, address, count);
             break;
         case ACTION_INVAL:
-            mbarrier_put(warp->block, address, 0);
+            mbarrier_put(warp->block, address, MBARRIER_INVALID);
             break;
         case ACTION_EXPECT:
             expect(warp, (int)l, address, count);

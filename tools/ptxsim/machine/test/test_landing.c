@@ -73,8 +73,8 @@ static void test_fault(void) {
     const LaunchStatus status =
         run(EXPECT_BAR LOAD_ONE "mbarrier.inval.shared.b64 [bar];\n" WAIT_OTHER READ, said,
             sizeof said);
-    if (!ok(status == LAUNCH_FAULT && strstr(said, "was never initialised") &&
-                strstr(said, "lane 0: ") && strstr(said, "PTX " LOAD),
+    if (!ok(status == LAUNCH_FAULT && strstr(said, "was invalidated") && strstr(said, "lane 0: ") &&
+                strstr(said, "PTX " LOAD),
             "a fault names the load, not what waits"))
         printf("# %s\n", said);
 }

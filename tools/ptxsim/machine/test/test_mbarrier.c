@@ -77,6 +77,12 @@ static void test_misuse(void) {
     is_int(mbarrier_test_parity(0, 0, &flag), MBARRIER_NOT_INITIALISED, "test");
     is_int(mbarrier_test_state(0, 0, &flag), MBARRIER_NOT_INITIALISED, "test by state");
     is_int(mbarrier_expect_tx(&word, 1, &flag), MBARRIER_NOT_INITIALISED, "expect_tx");
+    word = MBARRIER_INVALID;
+    is_int(mbarrier_arrive(&word, 1, &flag), MBARRIER_INVALIDATED, "an arrival at what was one");
+    is_int(mbarrier_await_copy(&word), MBARRIER_INVALIDATED, "a copy");
+    is_int(mbarrier_expect_tx(&word, 1, &flag), MBARRIER_INVALIDATED, "expect_tx");
+    is_int(mbarrier_test_parity(word, 0, &flag), MBARRIER_INVALIDATED, "a test");
+    is_int(mbarrier_test_state(word, word, &flag), MBARRIER_INVALIDATED, "a test by state");
     mbarrier_init(&word, 2);
     is_int(mbarrier_arrive(&word, 3, &flag), MBARRIER_TOO_MANY, "three arrivals of two");
     is_int(mbarrier_arrive(&word, 0, &flag), MBARRIER_BAD_COUNT, "an arrival of nobody");

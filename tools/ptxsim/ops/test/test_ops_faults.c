@@ -150,7 +150,7 @@ static const Misuse mbarriers[] = {
     {48, ZERO "@g mbarrier.test_wait.parity.shared.b64 l, [bar], 0", LANE5, NO_MBARRIER},
     {48, INIT "1; @g mbarrier.test_wait.shared.b64 l, [bar], x", LANE5, NO_MBARRIER},
     {48, INIT "1; @g mbarrier.inval.shared.b64 [bar]; @g mbarrier.arrive.shared.b64 x, [bar]",
-     LANE5, NO_MBARRIER},
+     LANE5, AT "this mbarrier was invalidated (mbarrier.inval)\n"},
     {48, "@g mbarrier.init.shared.b64 [bar+4], 1", LANE5, ODD},
     {48, "@g mbarrier.inval.shared.b64 [bar+4]", LANE5, ODD},
     {48, "@g mbarrier.arrive.shared.b64 x, [bar+4]", LANE5, ODD},
