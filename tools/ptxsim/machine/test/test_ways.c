@@ -94,7 +94,7 @@ static bool ends(void) {
             for (unsigned o = 0; o < LANES_A_WARP; o++)
                 if (members >> o & 1)
                     over &= at[o] < lane[o].events && lane[o].event[at[o]] == members;
-            for (unsigned o = 0; over && o < LANES_A_WARP; o++) at[o] += members >> o & 1;
+            for (unsigned o = 0; over && o < LANES_A_WARP; o++) at[o] += (int)(members >> o & 1);
             moved |= over;
         }
     }
