@@ -201,7 +201,7 @@ for bad in "planted JOBS=x" "planted JOBS=0" "mutate JOBS=-1"; do
     ok "and says what it must be" says "JOBS must be a whole number from 1; not '${bad#*=}'"
 done
 for bad in nowhere common/none.c /etc tools/page common,tools/limits -delete; do
-    run mutate CODE=$bad
+    run -n mutate CODE=$bad # refused before anything is run
     ok "mutate CODE=$bad ends with 2" [ $? -eq 2 ]
     ok "and says what it must be" says "CODE must be files or folders of C in common, tools/"
 done
