@@ -201,9 +201,10 @@ annotate: $(KERNELS) $(PROGRAMS)
 # What runs on both: where the kernels are that the GPU runs, and those that the simulator runs.
 validate compare: export KERNEL_ROOT := $(KERNEL_ROOT)
 validate compare: export SIM_ROOT := $(SIM_ROOT)
-# With no stage named also single instructions.
-ON_GPU_TESTS := $(if $(STAGE_GOALS),,$(addprefix build/test/tools/ptxsim/ops/test/test_ops_,\
-    async compare convert descriptors float integer matrix memory shuffle tensors warp))
+# With no stage named also single instructions, and warps whose lanes part.
+ON_GPU_TESTS := $(if $(STAGE_GOALS),,$(addprefix build/test/tools/ptxsim/,machine/test/test_ways \
+    $(addprefix ops/test/test_ops_,async compare convert descriptors float integer matrix memory \
+    shuffle tensors warp)))
 validate: ncu $(sort $(KERNELS) $(call simulated,$(KERNELS))) $(PROGRAMS) $(ON_GPU_TESTS)
 	@$(if $(ON_GPU_TESTS),GPU=$(GPU) tools/validate/instructions.sh $(ON_GPU_TESTS) &&) \
 	    tools/validate/counters.sh build/attention $(FORWARD) $(SELECTED_DIRS)

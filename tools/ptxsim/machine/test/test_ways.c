@@ -1,7 +1,8 @@
 /* Random programs whose lanes part, loop and wait for each other at bar.warp.sync, beside each lane
  * alone. Catches: a barrier that lets lanes through before the others have come, or keeps them
  * though all have; a lane that does something too often or not at all; lanes that are left behind
- * for good; frames that run out. PROGRAMS=10000 SEED=3 tries others, and as many. */
+ * for good; frames that run out. PROGRAMS=10000 SEED=3 tries others, and as many. A GPU runs those
+ * that end. */
 #include "test/capture.h"
 #include "test/drawn.h"
 #include "test/tap.h"
@@ -205,7 +206,8 @@ static void test_program(void) {
     write_ptx(most);
     const bool right = ends();
     *(right ? &total.right : &total.stuck) += 1;
-    for (int race = 0; race < 2; race++) {
+    if (is_on_gpu() && !right) return; /* it would hang there */
+    for (int race = 0; race < (is_on_gpu() ? 1 : 2); race++) {
         setenv("SIM_RACE", race ? "1" : "0", 1);
         if (agrees(right)) continue;
         if (!total.wrong++) printf("# %s\n%s\n%s\n", right ? "right" : "stuck", said, text);
