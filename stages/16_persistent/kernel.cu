@@ -92,26 +92,19 @@ APPROX(reciprocal_approx, "rcp")
 // The work, as the host divides it. The query heads that share a KV head may be one head: row r of
 // it is query r % seq_q.
 typedef struct Plan {
-    int rows;       // of a head
-    int heads;      // of the batch
-    int sharing;    // heads per KV head
-    int warpgroups; // of consumers: a query tile has 64 rows for each
-    int row_tiles;  // per head
-    int group;      // heads whose tiles are taken together
-    int pieces;     // per query tile: its keys are shared out where there are few tiles
-    bool counted;   // pieces are taken by a counter
+    int rows;      // of a head
+    int heads;     // of the batch
+    int sharing;   // heads per KV head
+    int BR;        // rows of a query tile: 64 for each warpgroup of consumers
+    int row_tiles; // per head
+    int group;     // heads whose tiles are taken together
+    int pieces;    // per query tile: its keys are shared out where there are few tiles
+    bool counted;  // pieces are taken by a counter
 } Plan;
 
 // The query of a row. % takes time, so it is left out where heads are not PACKED into one.
 template <bool PACKED> static __host__ __device__ int query_of(const AttentionProblem &p, int row) {
     return PACKED ? row % p.seq_q : row;
-}
-
-// The fewest keys that one of `rows` rows sees from `row` on, all of which exist.
-template <bool PACKED>
-static __device__ int least_visible(const AttentionProblem &p, int row, int rows) {
-    const int query = query_of<PACKED>(p, row);
-    return visible_keys(p, PACKED && query + rows > p.seq_q ? 0 : query);
 }
 
 // The number of key tiles that `rows` rows from `row` on see, of which some may not exist; or 1.
@@ -133,18 +126,17 @@ typedef struct Tile {
 // the last rows, which see most keys in a causal problem, to the first.
 template <bool PACKED>
 static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int index) {
-    const int BR = 64 * plan.warpgroups;
     Tile t = {0, 0, 0, 0, -1, index};
     const int tile = index / plan.pieces, piece = index % plan.pieces;
     if (tile >= plan.row_tiles * plan.heads) return t;
     const int group = CAUSAL ? plan.group : 1; // ptxas knows 1, and divides less
     const int first = tile / (plan.row_tiles * group) * group;
-    const int heads = group == 1 ? 1 : min(group, plan.heads - first);
-    const int rest = tile - first * plan.row_tiles, row_tile = rest / heads;
-    t.head = first + rest - row_tile * heads;
+    const int heads = CAUSAL ? min(group, plan.heads - first) : 1;
+    const int rest = tile - first * plan.row_tiles;
+    t.head = first + rest % heads;
     t.kv = t.head / plan.sharing;
-    t.first_row = (plan.row_tiles - 1 - row_tile) * BR;
-    const int key_tiles = key_tiles_of<PACKED>(p, t.first_row, BR);
+    t.first_row = (plan.row_tiles - 1 - rest / heads) * plan.BR;
+    const int key_tiles = key_tiles_of<PACKED>(p, t.first_row, plan.BR);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
     if (CAUSAL && t.last < t.begin) t.begin = t.last = p.seq_kv; // after all
@@ -397,12 +389,8 @@ static __device__ void product_PV(float (&O_i)[D / 8][4], const unsigned (&packe
 
 // What a thread knows about its two rows of the warp's 16, lane / ROW_LANES and the one 8 below.
 typedef struct Rows {
-    float cm_i[2], l_i[2], scale_i[2];
+    float cm_i[2] = {-FLT_MAX, -FLT_MAX}, l_i[2] = {0}, scale_i[2];
 } Rows;
-
-// Before the first key m_i is the lowest number and not -inf: -inf - -inf would be NaN. No default
-// values, because ptxas would then move those of `done` around in the loop.
-static __device__ Rows no_keys() { return {{-FLT_MAX, -FLT_MAX}, {0, 0}}; }
 
 // S_ij = -inf where a row does not see the key.
 // The warp's 16 rows begin at `row`, the tile's keys at j.
@@ -455,11 +443,6 @@ static __device__ void pack_P(unsigned (&packed_P)[BC / 16][4], const float (&P_
 // Whether a sum of P_ij in the warp has outgrown `limit`; not for NaN.
 static __device__ bool outgrown(const float (&sum)[2], float limit = LIMIT) {
     return __any_sync(0xffffffff, fmaxf(sum[0], sum[1]) > limit);
-}
-
-static __device__ void clear(float (&O_i)[D / 8][4]) {
-    for (int n = 0; n < D / 8; n++)
-        for (int e = 0; e < 4; e++) O_i[n][e] = 0;
 }
 
 // O_i = scale_i * O_i, or P_ij likewise
@@ -581,7 +564,7 @@ static __device__ void store_part(const Parts &parts, const Rows &rows,
     const float sum[2] = {row_sum(rows.l_i[0]), row_sum(rows.l_i[1])};
     for (int h = 0; h < 2; h++) {
         const int in_tile = row + h * 8 + lane / ROW_LANES;
-        const size_t at = (size_t)t.index * 64 * plan.warpgroups + in_tile;
+        const size_t at = (size_t)t.index * plan.BR + in_tile;
         if (t.first_row + in_tile >= plan.rows) continue;
         if (lane % ROW_LANES == 0) parts.rows[at] = make_float2(rows.cm_i[h], sum[h]);
         for (int n = 0; n < D / 8; n++)
@@ -610,8 +593,8 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     __shared__ float2 srows[MERGE_WARPS];
     __shared__ Columns sO[MERGE_WARPS][32];
     const int lane = threadIdx.x, warp = threadIdx.z * blockDim.y + threadIdx.y;
-    const int BR = 64 * plan.warpgroups, index = blockIdx.x * blockDim.z + threadIdx.z;
-    const int tile = index / BR, in_tile = index % BR;
+    const int index = blockIdx.x * blockDim.z + threadIdx.z;
+    const int tile = index / plan.BR, in_tile = index % plan.BR;
     const Tile t = tile_of<true>(p, plan, tile * plan.pieces);
     const bool there = t.last >= 0 && t.first_row + in_tile < plan.rows;
     float2 rows = make_float2(-FLT_MAX, 0);
@@ -622,7 +605,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
         Columns part_O[READS];
         const int count = min(plan.pieces - i, READS);
         for (int n = 0; n < count; n++) {
-            const size_t at = ((size_t)tile * plan.pieces + i + n) * BR + in_tile;
+            const size_t at = ((size_t)tile * plan.pieces + i + n) * plan.BR + in_tile;
             part_rows[n] = parts.rows[at];
             part_O[n] = ((const Columns *)&parts.O[at * D])[lane];
         }
@@ -642,8 +625,8 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     if (LSE && lane == 0) LSE[query] = l == 0 ? -CUDART_INF_F : LN_2 * (rows.x + log2_approx(l));
 }
 
-// PACKED: query heads that share a KV head may be one head, and there is a mask. PIECES: a query
-// tile has several.
+// PACKED: a head may have the rows of several query heads, and a mask asks which. PIECES: a query
+// tile may have several.
 template <bool PACKED, bool PIECES>
 static __global__ void __launch_bounds__(MAX_THREADS, 1)
     flash_fwd(const __grid_constant__ CUtensorMap Q, // [heads, rows, D] of the plan
@@ -738,7 +721,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     const uint64_t V_at = descriptor(shared_address(sV), BC * PANEL_ROW);
     const float c = p.scale * LOG2_E; // exp(scale * (s - m)) = 2^(c s - c m)
 
-    Rows rows = no_keys(), done; // rows warp_row .. + 15 of the tile; done: of the piece before
+    Rows rows, done; // rows warp_row .. + 15 of the tile; done: of the piece before
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
     unsigned packed_P[BC / 16][4];
     if (warpgroup == 0) give_turn(0);
@@ -746,7 +729,8 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
     auto seen_by_all = [&](unsigned n) {
         const int row = min(piece(n).first_row + group_row, plan.rows - 1);
-        return same(least_visible<PACKED>(p, row, min(64, plan.rows - row)));
+        const int query = query_of<PACKED>(p, row), end = query + min(64, plan.rows - row);
+        return same(visible_keys(p, PACKED && end > p.seq_q ? 0 : query));
     };
 
     // The first Q K^T, under which nothing can hide
@@ -766,7 +750,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     unsigned n = 0, step = 0; // uses of the rings of tiles and Q; of K and V
     while (true) {
         const bool end = j == begin; // of the query tile: S_ij is next that of the next one
-        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch; NaN takes it
+        if (__any_sync(0xffffffff, !(fmaxf(sum[0], sum[1]) <= limit))) { // one branch, for NaN too
             if (outgrown(sum)) into_range(rows, O_i, P_ij, packed_P, sum, S_ij, c);
             if (end) {
                 wait_full(ring_tile, n + 1); // RAW: tiles
@@ -801,7 +785,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
                     done = rows;
                 else
                     finish_rows(inverse, rows, LSE, plan, piece(n - 1), warp_row, lane);
-                rows = no_keys();
+                rows = Rows();
             }
             if (crossed) mask<PACKED>(S_ij, p, piece(n).first_row + warp_row, j, lane);
             if (end || unseen(rows)) update_maxima(rows, S_ij, c, 0, BC);
@@ -823,7 +807,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
                 store_O(&O, sO + warp_row * D * sizeof(element), O_i, inverse, piece(n - 1),
                         warp_row, lane);
             release(ring_tile, n - 1, 0); // every thread has read it
-            clear(O_i);
+            for (int e = 0; e < D / 2; e++) O_i[e / 4][e % 4] = 0;
         }
     }
     // The last P V
@@ -854,16 +838,17 @@ constexpr int TIME[] = {0, 11, 15, 20};
 // and than an equal share of `all` key tiles; the longest come first, and the others fill the gaps.
 // A piece costs two key tiles for start and end, merge one and what it reads; pieces 1/32 more.
 static long long cost(const AttentionProblem *p, const Plan *plan, long long all, int blocks) {
-    const int BR = 64 * plan->warpgroups, pieces = plan->row_tiles * plan->heads * plan->pieces;
+    const int BR = plan->BR, pieces = plan->row_tiles * plan->heads * plan->pieces;
     const long long longest = ceil_div(ceil_div(p->seq_kv, BC), plan->pieces) + 2;
     const long long shortest = ceil_div(key_tiles_of<true>(*p, 0, BR), plan->pieces) + 2;
     long long time = max(longest, shortest * ceil_div(pieces, blocks));
-    time = max(time, (all + 2LL * pieces) / blocks) * TIME[plan->warpgroups];
+    time = max(time, (all + 2LL * pieces) / blocks) * TIME[BR / 64];
     return plan->pieces == 1 ? time : time + time / 32 + TIME[2] + (long long)pieces * BR / 256;
 }
 
 static Plan plan_for(const AttentionProblem *p, int blocks) {
     const int key_tiles = ceil_div(p->seq_kv, BC), sharing = p->heads / p->kv_heads;
+    const int most = min(key_tiles, INT_MAX / key_tiles); // pieces: tile_of multiplies them
     // Heads with the same keys are one where all queries see the same or a head is less than a
     // tile; where each sees half of them, if it saves a sixteenth: long tiles are then not first.
     const bool always = !CAUSAL || p->seq_q < 128, ever = always || p->seq_q <= p->seq_kv / 2;
@@ -871,19 +856,19 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     Plan best = {}, plan = {};
     long long shortest = LLONG_MAX;
     for (int one = shared && always; one <= shared; one++)
-        for (plan.warpgroups = MAX_WARPGROUPS; plan.warpgroups > 0; plan.warpgroups--) {
+        for (plan.BR = 64 * MAX_WARPGROUPS; plan.BR > 0; plan.BR -= 64) {
             plan.sharing = one ? 1 : sharing;
             plan.heads = p->batch * p->kv_heads * plan.sharing;
             plan.rows = p->seq_q * (sharing / plan.sharing);
-            plan.row_tiles = ceil_div(plan.rows, 64 * plan.warpgroups);
+            plan.row_tiles = ceil_div(plan.rows, plan.BR);
             const int tiles = plan.row_tiles * plan.heads, step = ceil_div(plan.row_tiles, 16);
             long long seen = 0, asked = 0; // key tiles of at most sixteen query tiles; full, of one
             for (int i = step / 2; i < plan.row_tiles; i += CAUSAL ? step : plan.row_tiles, asked++)
-                seen += key_tiles_of<true>(*p, i * 64 * plan.warpgroups, 64 * plan.warpgroups);
+                seen += key_tiles_of<true>(*p, i * plan.BR, plan.BR);
             // Few tiles: one, two or three pieces for each block; or each tile in two, three or
             // four, because the last wave is shorter then. The fewest that are as short.
             for (int waves = 0; waves <= (tiles < 4 * blocks ? 3 : 0); waves++) {
-                plan.pieces = min(max(waves * blocks / tiles, waves + 1), key_tiles);
+                plan.pieces = min(max(waves * blocks / tiles, waves + 1), most);
                 plan.pieces = ceil_div(key_tiles, ceil_div(key_tiles, plan.pieces));
                 const long long time = cost(p, &plan, seen * tiles / asked, blocks) * (16 + one);
                 if (time >= shortest) continue;
@@ -919,7 +904,7 @@ const char *attention_supports(const AttentionProblem *p, int compute_capability
 // The counter of tiles, then what pieces leave: Parts.
 size_t attention_workspace_bytes(const AttentionProblem *p) {
     const Plan plan = plan_for(p, multiprocessors());
-    const size_t rows = (size_t)plan.row_tiles * plan.heads * plan.pieces * 64 * plan.warpgroups;
+    const size_t rows = (size_t)plan.row_tiles * plan.heads * plan.pieces * plan.BR;
     return 256 + (plan.pieces > 1 ? rows * (D * sizeof(float) + sizeof(float2)) : 0);
 }
 
@@ -944,7 +929,7 @@ cudaError_t attention_launch(const AttentionProblem *p, const AttentionTensors *
     const int blocks = multiprocessors();
     const Plan plan = plan_for(p, blocks);
     const bool packed = plan.rows > p->seq_q, merged = plan.pieces > 1;
-    const int BR = 64 * plan.warpgroups, pieces = plan.row_tiles * plan.heads * plan.pieces;
+    const int BR = plan.BR, pieces = plan.row_tiles * plan.heads * plan.pieces;
     const auto kernel = merged   ? flash_fwd<CAUSAL, true>
                         : packed ? flash_fwd<CAUSAL, false>
                                  : flash_fwd<false, false>;
