@@ -3,7 +3,8 @@
 
 Catches: a link to nowhere, a command that make does not know, an output that is no longer what the
 command prints, a number that its source does not have, a stage without its chapter, a chapter
-without one of its sections, a drawing that nobody shows.
+without one of its sections, a drawing that nobody shows; a number of tools/limits/machines/ that the
+result it cites does not have.
 
 What it looks at in README.md and notes/**/*.md:
   [text](path)              the file exists
@@ -258,6 +259,15 @@ def check_chapter(stage, page):
     ok("<details>" in parts.get("Predict first", ""), f"{stage}: the prediction has an answer")
 
 
+def check_machine(machine):
+    """What cites a result, of the numbers of a GPU that `make limits` takes, stands in it."""
+    cited = re.findall(r"^(\S+ (\S+)) \|.*\b(notes/results/[\w.]*\w)", machine.read_text(), re.M)
+    missing = [f"{line} is not in {file}" for line, number, file in cited
+               if number not in numbers((ROOT / file).read_text())]
+    ok(not missing, f"{machine.relative_to(ROOT)}: {len(cited)} numbers stand in results",
+       "\n".join(missing))
+
+
 pages = [ROOT / "README.md", *sorted((ROOT / "notes").rglob("*.md"))]
 texts = {page: page.read_text() for page in pages}
 makefiles = [ROOT / "Makefile", *sorted((ROOT / "tools/make").glob("*.mk"))]
@@ -282,6 +292,8 @@ for drawing in sorted((ROOT / "notes/img").glob("*.svg")):
     except xml.etree.ElementTree.ParseError as error:
         shown, note = False, str(error)
     ok(shown, f"notes/img/{drawing.name} is well-formed and shown", note)
+for machine in sorted((ROOT / "tools/limits/machines").glob("*.txt")):
+    check_machine(machine)
 
 print(f"1..{len(results)}")
 sys.exit(0 if all(results) else 1)
