@@ -50,6 +50,8 @@ exits 1 "the last rows not written" 'rows     64-99     |########|' 'row 64 colu
 run attention run "${small[@]}" 07_head
 exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4' \
     'a race, a missing wait or a bad access shows in: make stage07 sanitize'
+KERNEL=work/mine.cu run attention run "${small[@]}" 07_head
+exits 1 "the same of another file" 'make stage07 sanitize KERNEL=work/mine.cu'
 grep -q 'in its workspace' "$work/err" "$work/out"
 result $((! $?)) "a stage without a workspace relies on none"
 run attention run "${small[@]}" 27_zeros
