@@ -356,7 +356,7 @@ grade() {
         rest=$worst
         [ $ran -eq 2 ] || signature
         [ $rest -eq $worst ] ||
-            echo "all but the signature holds: with other tiles than the stage's a line that" \
+            echo "all but the signature holds: with other tiles or unrolling a line that" \
                 "merely counts may be no fault of the kernel, but local memory is, and so is to" \
                 "leave out the idea, which the head of the signature describes"
     fi
