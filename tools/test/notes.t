@@ -3,8 +3,8 @@
 
 Catches: a link to nowhere, a command that make does not know, an output that is no longer what the
 command prints, a number that its source does not have, a stage without its chapter, a chapter
-without one of its sections, a drawing that nobody shows; a number of tools/limits/machines/ that the
-result it cites does not have.
+without one of its sections, a drawing that nobody shows; a number in tools/limits/machines/ that
+the result it cites does not have.
 
 What it looks at in README.md and notes/**/*.md:
   [text](path)              the file exists

@@ -27,7 +27,7 @@ function drawLegend() {
       item.style.setProperty('--tint', `var(--${name})`);
       return item;
     }),
-    Object.assign(make('li', 'gap', 'waiting'), {}));
+    Object.assign(make('li', 'gap', 'stands still'), {}));
   const tints = [['never', STATES.never], ['memory-q', 'Q'], ['memory-k', 'K'], ['memory-v', 'V'],
     ['memory-p', 'S, P'], ['memory-o', 'O'], ['memory-other', 'other'], ['landing', STATES.landing],
     ['reading', STATES.reading], ['now', STATES.now]];

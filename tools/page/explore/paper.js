@@ -94,7 +94,8 @@ function picture() {
     shape('text', { x: width - 10, y: 17, 'text-anchor': 'end', style: 'fill:var(--faint)' },
       'order and waits, not nanoseconds'));
   let x = 10;
-  for (const [name, text] of [...names.map(name => [name, PHASES[name]]), ['gap', 'waiting']]) {
+  const legend = [...names.map(name => [name, PHASES[name]]), ['gap', 'stands still']];
+  for (const [name, text] of legend) {
     whole.append(shape('rect', { x, y: 26, width: 11, height: 11, rx: 2, fill: `var(--${name})` }),
       shape('text', { x: x + 16, y: 36, style: 'fill:var(--ink)' }, text));
     x += 30 + CHARACTER * text.length;
