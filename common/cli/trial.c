@@ -145,7 +145,7 @@ static void compare(Trial *trial, FILE *explain, Result *result) {
     say_reason(explain, result);
     explain_failure(explain, &trial->problem, &trial->rows, &trial->truth, &outputs);
     if (result->stage.number > 0) {
-        const char *kernel = getenv("KERNEL"); // make passes it on
+        const char *kernel = getenv("KERNEL"); /* make passes it on */
         fprintf(explain,
                 "  a race, a missing wait or a bad access shows in: make stage%02d sanitize%s%s\n",
                 result->stage.number, kernel && *kernel ? " KERNEL=" : "", kernel ? kernel : "");
