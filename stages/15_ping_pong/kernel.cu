@@ -41,7 +41,7 @@ constexpr float LOG2_E = 1.4426950408889634f, LN_2 = 0.6931471805599453f;
 constexpr int PANEL = 64;            // columns; a tile is [D / PANEL][rows][PANEL] elements
 constexpr int PANEL_ROW = PANEL * 2; // bytes
 // The largest sum of the P_ij of a row that a thread checks at once. fp16 numbers end at 2^16.
-constexpr float LIMIT = 0x1p10f;    // 2^13 is slower here: chapter 14
+constexpr float LIMIT = 0x1p10f;    // 2^13 can be slower: chapter 14
 constexpr float SCALABLE = 0x1p15f; // up to here P_ij is scaled; beyond, it is computed again
 
 constexpr int UNDER_PV = D == 128 ? 48 : 16; // keys exponentiated before P V is waited for
