@@ -171,8 +171,8 @@ test: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 test: export CC := $(CC)
 # NumPy's other threads would wait, and take time for it.
 test: export OPENBLAS_NUM_THREADS := 1
-test: numpy markdown $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(sort $(ALL_KERNELS) \
-        $(call simulated,$(ALL_KERNELS)))
+test: numpy markdown disassembler $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS) $(sort \
+        $(ALL_KERNELS) $(call simulated,$(ALL_KERNELS)))
 	@python=$$(tools/toolchain/python.sh build/python 2>/dev/null) && \
 	    PATH=$$(dirname "$$python"):$$PATH \
 	    tools/test/run_tests.sh build/test_times $(LONG_TESTS) $(C_TESTS) \

@@ -19,13 +19,15 @@ build/test/common/%: build/host/common/%.o $(FAKE) build/host/common/libharness.
 build/test/tools/%: build/host/tools/%.o build/host/tools/libptxsim.a build/host/common/libharness.a
 	@$(folder); $(CC) -pthread -rdynamic $^ -ldl -lm -o $(fresh) && $(place)
 
-# Where NumPy and cmark-gfm have to be fetched, that is done while the compilers work. Without the
-# latter the tests of the site are skipped.
-.PHONY: numpy markdown
+# Where NumPy, cmark-gfm and a disassembler have to be fetched, that is done once and while the
+# compilers work. Without the latter two their tests are skipped.
+.PHONY: numpy markdown disassembler
 numpy:
 	@tools/toolchain/python.sh build/python >/dev/null
 markdown:
 	@$(MAKE) -s --no-print-directory build/markdown.path || :
+disassembler:
+	@$(MAKE) -s --no-print-directory build/disassembler.mk || :
 
 # The program that makes mutants, for `make mutate` and its tests.
 MUTATE := $(call objects,tools/mutate)
