@@ -37,15 +37,18 @@ enum {
     SMALL_PAIRS = 80000  /* pairs_of a case of the small grid: the most */
 };
 
-/* Shapes beside the pairs of lengths: long and thin ones; more heads than the y and the z of a
- * launch grid can count; more keys than 2^14. */
+/* Shapes beside the pairs of lengths: long and thin ones; some heads more than multiprocessors, of
+ * the simulator and of an H200, with keys enough to share them out, so that a block takes several
+ * pieces; more heads than the y and the z of a launch grid can count; more keys than 2^14. */
 static const AttentionProblem more_shapes[] = {
     {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 1, .seq_kv = 10000},
     {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 10000, .seq_kv = 1},
+    {.batch = 1, .heads = 5, .kv_heads = 5, .seq_q = 6, .seq_kv = 2000},
+    {.batch = 1, .heads = 160, .kv_heads = 160, .seq_q = 6, .seq_kv = 3000},
     {.batch = 1, .heads = 65537, .kv_heads = 1, .seq_q = 1, .seq_kv = 2},
     {.batch = 65537, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = 1},
     {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 300, .seq_kv = 20011}};
-enum { LONG_SHAPES = 2, MORE_SHAPES = 5, BIG_SHAPES = 5 }; /* the long ones come first */
+enum { LONG_SHAPES = 3, MORE_SHAPES = 7, BIG_SHAPES = 5 }; /* the small grid's come first */
 
 /* More than 2^31 elements: Q and O of one head, then of many; K and V of many heads, then of one;
  * scores. */
@@ -151,10 +154,10 @@ static bool has_init(const Grid *grid, int variant, int shape, int init) {
     return init == INIT_NORMAL || init == INIT_LARGE || (Init)init == third;
 }
 
-/* The small grid has each of the long shapes in two variants: that of many keys in two which have
+/* The small grid has each of the long shapes in two variants: those of many keys in two which have
  * nothing in common, that of many rows, which takes longer, with D=64 DTYPE=fp16. */
 static bool has_shape(const Grid *grid, int variant, int shape) {
-    const int other = shape == pairs(grid) ? VARIANTS - 1 : CAUSAL_VARIANT;
+    const int other = shape == pairs(grid) + 1 ? CAUSAL_VARIANT : VARIANTS - 1;
     return grid->size != GRID_SMALL || shape < pairs(grid) || variant == 0 || variant == other;
 }
 
