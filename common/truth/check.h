@@ -10,11 +10,13 @@
  * the element type, and score_error what scores in fp32 may move O (see oracle.h): it matters only
  * where scores are in the hundreds.
  *
- * In bf16 also the roundings of O are counted, which a tolerance for each element cannot: low_O has
- * one of P and one of O, and the root mean square of O's error may be 1.15 times that of low_O's
- * (with another rounding of O it is 1.19 to 1.33 times). Asked only of 4096 different elements or
- * more, and where low_O's error is at least 1.3 times what a rounding of O alone leaves: else a few
- * weights decide, whose P may be exact in one computation and not in another.
+ * The roundings of O are counted, too, which a tolerance for each element cannot: low_O has one of
+ * P and one of O, and the root mean square of O's error may be 1.15 times that of low_O's (with
+ * another rounding of O it is 1.19 to 1.33 times, with O cut off 1.6). Asked only of 4096 different
+ * elements or more, and where low_O's error is at least 1.3 times what a rounding of O alone
+ * leaves: else a few weights decide, whose P may be exact in one computation and not in another.
+ * In fp16 not beyond 2^14 keys either: tensor cores cut off each of their sums (Fasi et al., 2021,
+ * Numerical behavior of NVIDIA tensor cores), which adds up.
  *
  * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
  *
@@ -40,7 +42,7 @@ typedef struct CheckResult {
     double rms_error;            /* of O over the compared rows, see check_rms_error */
     double lse_error, lse_tolerance;
     double ratio;     /* the larger of error / tolerance of O and of LSE; inf for a NaN */
-    double roundings; /* the ratio that is counted in bf16; 0: not asked for */
+    double roundings; /* the ratio that is counted; 0: not asked for */
     size_t wrong_elements, wrong_lse; /* in the compared rows */
     size_t unwritten;                 /* NaN or inf in the other rows of O and LSE */
     char reason[160];                 /* "" if pass */
