@@ -132,6 +132,10 @@ if [ "$device" != sim ] && nvidia-smi -L >/dev/null 2>&1; then
 elif [ "$device" != gpu ] && [ -x "$program-sim" ]; then
     print "in the simulator: races, bounds, never-written shared memory, deadlocks, indices that \
 overflow"
+    # A block of the last stage takes several pieces, of two warpgroups; groups of heads, and a ring
+    # of records that goes round.
+    problems+=("B=1 H=3 HKV=3 N=129 NKV=1025 CAUSAL=1 D=128 DTYPE=fp16"
+        "B=3 H=11 HKV=11 N=400 NKV=130 CAUSAL=1 D=64 DTYPE=fp16")
     for problem in "${problems[@]}"; do
         read -ra keys <<<"$problem"
         print "$(heading "$problem")"
@@ -141,16 +145,17 @@ overflow"
         done
     done
     # As many multiprocessors as an H200 has, for the stage that plans by them; newest copies first.
-    for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1"; do
+    for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1" \
+        "B=1 H=1 HKV=1 N=1 NKV=10000"; do
         read -ra keys <<<"$problem"
         print "$(heading "$problem")"
         SIM_MULTIPROCESSORS=132 SIM_ORDER=1 SIM_RACE=1 watch "132 SMs" \
             "$program-sim" run "${keys[@]}" "$@" DEVICE=sim
     done
     # Counts and indices within a tile stay below the limit, indices into the tensors do not.
-    print "$(heading "B=1 H=2 HKV=1 N=264 NKV=264")"
+    print "$(heading "B=2 H=2 HKV=2 N=264 NKV=264")"
     SIM_INDEX=32767 SIM_RACE=1 watch "64 bits" \
-        "$program-sim" run B=1 H=2 HKV=1 N=264 NKV=264 "$@" DEVICE=sim
+        "$program-sim" run B=2 H=2 HKV=2 N=264 NKV=264 "$@" DEVICE=sim
 else
     echo "there is no GPU here that compute-sanitizer could watch." >&2
     exit 2

@@ -77,14 +77,16 @@ ok "one with few queries and many keys" called 2 'N=16 NKV=1700'
 ok "one with the plan of many multiprocessors" called 1 'sms=132 .*N=40 NKV=1700'
 ok "and one with pieces that see no key" called 1 'sms=132 .*N=420 NKV=420 CAUSAL=1'
 ok "one in which no index may be computed in 32 bits" called 1 'index=32767 .*N=264 NKV=264'
-ok "all with heads that share keys" called "$(wc -l <"$calls")" 'H=[2-9] HKV=[12] '
+ok "most with heads that share keys" \
+    [ "$(grep -cE 'H=[2-9] HKV=1 |H=[46] HKV=2 ' "$calls")" -gt $(($(wc -l <"$calls") / 2)) ]
 for mask in 0 1; do for d in 64 128; do for type in fp16 bf16; do
     ok "d$d $type with CAUSAL=$mask" grep -q "CAUSAL=$mask D=$d DTYPE=$type" "$calls"
 done; done; done
 ok "six kinds of inputs and more" [ "$(grep -o 'INIT=[a-z]*' "$calls" | sort -u | wc -l)" -ge 6 ]
 runs=$(wc -l <"$calls")
-for finds in 'async=late .*NKV=383 CAUSAL=0' 'async=early .*NKV=383 CAUSAL=0' 'async=late .*N=400' \
-    'async=early .*1700' 'index=3' 'sms=132 .*N=40 ' 'sms=132 .*N=420'; do
+for finds in 'async=late .*NKV=383 CAUSAL=0' 'async=early .*NKV=383 CAUSAL=0' \
+    'async=late .*N=400 NKV=100' 'async=early .*1700' 'index=3' 'sms=132 .*N=40 ' \
+    'sms=132 .*N=420'; do
     FINDS=$finds sanitize DEVICE=sim build/01_one
     ok "a finding in $finds: exit 1" [ $code -eq 1 ]
     ok "with its words" says "a data race at line 7"
@@ -113,17 +115,17 @@ new() {
     ok "$2 is shown in full" [ "$(in_full)" -eq "$1" ]
     ok "and nothing else: $((runs - $1))" [ "$(again)" -eq $((runs - $1)) ]
 }
-new 2 "another line" "$race; case \$line in *N=400*) echo \"ptxsim: a race (5)
+new 2 "another line" "$race; case \$line in *N=400*=100*) echo \"ptxsim: a race (5)
     at a/kernel.cu:7
     at a/kernel.cu:8\" ;; esac"
-new 2 "the same line of another kernel" "case \$line in *N=400*) echo 'ptxsim: x, 5
+new 2 "the same line of another kernel" "case \$line in *N=400*=100*) echo 'ptxsim: x, 5
     at b/kernel.cu:7' ;; *) echo 'ptxsim: x, 6
     at a/kernel.cu:7' ;; esac"
-new 2 "another kind at the same line" "case \$line in *N=400*) echo 'ptxsim: x, 5
+new 2 "another kind at the same line" "case \$line in *N=400*=100*) echo 'ptxsim: x, 5
     at a/kernel.cu:7' ;; *) echo 'ptxsim: y, 6
     at a/kernel.cu:7' ;; esac"
 new 3 "a wrong result beside it, each time," "$race; echo '01 FAIL (see above)'
-    case \$line in *N=400*) echo '02  1e-3 FAIL' ;; esac"
+    case \$line in *N=400*=100*) echo '02  1e-3 FAIL' ;; esac"
 new "$runs" "what names no line" 'echo "ptxsim: it hangs"'
 
 CODE=0 FINDS='async=late .*N=400' WORDS='echo "01_one  PASS"' \
