@@ -42,13 +42,14 @@ double check_row_tolerance(const Problem *p, const Truth *truth, size_t r) {
 }
 
 double check_lse_tolerance(const Rows *rows, const Truth *truth) {
-    double low_error = 0, largest = 1;
+    double low_error = 0, largest = 1, by_scores = 0;
     for (size_t r = 0; r < rows->count; r++) {
         if (!isfinite(truth->LSE[r]) || !isfinite(truth->low_LSE[r])) continue;
         low_error = larger(low_error, fabs(truth->low_LSE[r] - truth->LSE[r]));
         largest = larger(largest, fabs(truth->LSE[r]));
+        if (isfinite(truth->score_off[r])) by_scores = larger(by_scores, truth->score_off[r]);
     }
-    return 2 * low_error + 0x1p-18 * largest;
+    return 2 * low_error + larger(0x1p-18 * largest, by_scores);
 }
 
 static void check_O(const Problem *p, const Rows *rows, const Truth *truth, const Outputs *outputs,

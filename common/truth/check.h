@@ -18,7 +18,9 @@
  * In fp16 not beyond 2^14 keys either: tensor cores cut off each of their sums (Fasi et al., 2021,
  * Numerical behavior of NVIDIA tensor cores), which adds up.
  *
- * LSE. One tolerance for the tensor: 2 * max |low_LSE - LSE| + 2^-18 * max(1, max |LSE|).
+ * LSE. One tolerance for the tensor, score_off being how far a score may be off (see oracle.h):
+ *
+ *     tolerance = 2 * max |low_LSE - LSE|  +  max(2^-18, 2^-18 max |LSE|, max score_off)
  *
  * Where the truth is infinite or NaN the result must be the same infinity or a NaN; everywhere
  * else it must be finite. A NaN passes as well where the truth says so (nan_too, see oracle.h).

@@ -11,8 +11,9 @@
 /* ex2.approx.ftz gives 0 for less than 2^-126, and the largest weight may be 2^15. */
 static const float LIGHTEST = 0x1p-110f;
 
-/* Of a score in fp32, relative to the largest one of its row. */
-static const double SCORE_ERROR = 0x1p-20;
+/* Of a score in fp32, relative to the largest one of its row, and to the most that its products
+ * can add up to. */
+static const double SCORE_ERROR = 0x1p-20, PRODUCTS_ERROR = 0x1p-22;
 
 /* From this e of oracle.h on the row's weights are asked how far they can move. */
 static const double MOVES = 0x1p-10;
@@ -78,6 +79,7 @@ typedef struct Scratch {
     size_t stride;    /* seq_kv, rounded up to whole tiles */
     size_t most_rows; /* of a group */
     float *key;       /* [d] */
+    double *reach;    /* [seq_kv]: the largest |K_i| of the keys 0 .. j, but for NaN */
     Numbers K, V;     /* a tile: [columns, TILE_KEYS] and [TILE_KEYS, columns] */
     Numbers q, O;     /* [GROUP_ROWS, columns] */
     Numbers size;     /* [GROUP_ROWS, columns]; fp64 alone counts */
@@ -92,7 +94,6 @@ typedef struct Group {
     size_t first, count, head;
     int visible[GROUP_ROWS]; /* keys; none from `count` on */
     float low_l[GROUP_ROWS];
-    double off[GROUP_ROWS]; /* e of oracle.h */
 } Group;
 
 /* `count` is a multiple of TILE_COLUMNS, so that the vectors do not cross cache lines. */
@@ -115,6 +116,7 @@ static void scratch_free(Scratch *s) {
         free(all[i]->low);
     }
     free(s->key);
+    free(s->reach);
     free(s->tainted);
 }
 
@@ -123,14 +125,16 @@ static bool scratch_create(const Problem *p, Scratch *s) {
     *s = (Scratch){.columns = (d + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS,
                    .stride = (keys + TILE_KEYS - 1) / TILE_KEYS * TILE_KEYS,
                    .key = malloc(d * sizeof *s->key),
+                   .reach = malloc(keys * sizeof *s->reach),
                    .head = SIZE_MAX,
                    .tainted = malloc(d * sizeof *s->tainted)};
     s->most_rows = GROUP_WEIGHTS / s->stride;
     s->most_rows = s->most_rows < 1 ? 1 : s->most_rows > GROUP_ROWS ? GROUP_ROWS : s->most_rows;
     const size_t tile = TILE_KEYS * s->columns, rows = GROUP_ROWS * s->columns;
-    if (!s->key || !s->tainted || !numbers_create(tile, &s->K) || !numbers_create(tile, &s->V) ||
-        !numbers_create(rows, &s->q) || !numbers_create(rows, &s->O) ||
-        !numbers_create(rows, &s->size) || !numbers_create(s->most_rows * s->stride, &s->weights))
+    if (!s->key || !s->reach || !s->tainted || !numbers_create(tile, &s->K) ||
+        !numbers_create(tile, &s->V) || !numbers_create(rows, &s->q) ||
+        !numbers_create(rows, &s->O) || !numbers_create(rows, &s->size) ||
+        !numbers_create(s->most_rows * s->stride, &s->weights))
         return false;
     numbers_zero(0, tile, &s->K);
     numbers_zero(0, tile, &s->V);
@@ -155,15 +159,20 @@ static void load_row(ElementType type, const uint16_t *from, size_t d, size_t to
     exact_from_low(numbers->low + to, d, numbers->exact + to);
 }
 
-/* The next `keys` keys. A last tile that is not full keeps keys of the one before: their scores are
- * not looked at, and their weights are 0. */
-static void load_K(ElementType type, const uint16_t *K, size_t keys, size_t d, Scratch *s) {
+/* The keys first .. first + keys - 1. A last tile that is not full keeps keys of the one before:
+ * their scores are not looked at, and their weights are 0. */
+static void load_K(ElementType type, const uint16_t *K, size_t first, size_t keys, size_t d,
+                   Scratch *s) {
     const size_t size = d * TILE_KEYS;
+    double lengths[TILE_KEYS], longest = first == 0 ? 0 : s->reach[first - 1];
     for (size_t key = 0; key < keys; key++) {
         elements_to_float(type, K + key * d, d, s->key);
         for (size_t c = 0; c < d; c++) s->K.low[c * TILE_KEYS + key] = s->key[c];
     }
     exact_from_low(s->K.low, size, s->K.exact);
+    exact_lengths(s->K.exact, s->columns, lengths);
+    for (size_t key = 0; key < keys; key++)
+        s->reach[first + key] = longest = fmax(longest, lengths[key]);
 }
 
 static void load_V(ElementType type, const uint16_t *V, size_t keys, size_t d, Scratch *s) {
@@ -194,7 +203,7 @@ static void group_scores(const Oracle *oracle, const Group *group, Scratch *s) {
         float low_S[TILE_SCORES];
         size_t keys;
         const size_t start = tile_start(p, group, first, &keys);
-        load_K(p->type, oracle->inputs->K + start, keys, (size_t)p->d, s);
+        load_K(p->type, oracle->inputs->K + start, first, keys, (size_t)p->d, s);
         for (size_t row = 0; row < group->count; row += TILE_ROWS) {
             if (most_visible(group, row, TILE_ROWS) <= first) continue;
             exact_scores(s->q.exact + row * s->columns, s->K.exact, s->columns, oracle->scale, S);
@@ -209,6 +218,17 @@ static void group_scores(const Oracle *oracle, const Group *group, Scratch *s) {
     }
 }
 
+/* e of oracle.h. */
+static double score_off(const Oracle *oracle, const Group *group, size_t row, const Scratch *s,
+                        double largest_score) {
+    const double *q = s->q.exact + row * s->columns;
+    double squares = 0;
+    if (group->visible[row] == 0) return 0;
+    for (size_t c = 0; c < s->columns; c++) squares += q[c] * q[c];
+    const double most = oracle->scale * sqrt(squares) * s->reach[group->visible[row] - 1];
+    return fmax(SCORE_ERROR * largest_score, PRODUCTS_ERROR * most);
+}
+
 /* S of each row becomes its weights, 0 for keys that it does not see. */
 static void group_softmax(Oracle *oracle, Group *group, Scratch *s) {
     Truth *t = oracle->truth;
@@ -218,7 +238,7 @@ static void group_softmax(Oracle *oracle, Group *group, Scratch *s) {
         double largest_score;
         softmax(s->weights.exact + start, visible, &t->LSE[r], &largest_score);
         if (isfinite(largest_score) && largest_score > ATTENTION_MOST_SCORE) oracle->beyond = true;
-        group->off[row] = SCORE_ERROR * largest_score;
+        t->score_off[r] = score_off(oracle, group, row, s, largest_score);
         low_softmax(oracle->problem->type, s->weights.low + start, visible, &group->low_l[row],
                     &t->low_LSE[r]);
         numbers_zero(start + (size_t)visible, s->stride - (size_t)visible, &s->weights);
@@ -286,7 +306,8 @@ static void group_values(const Oracle *oracle, const Group *group, Scratch *s) {
 static void size_of_moved(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
     const Problem *p = oracle->problem;
     const size_t d = (size_t)p->d, head = group->head * (size_t)p->shape.seq_kv * d;
-    const double *P = s->weights.exact + row * s->stride, growth = expm1(2 * group->off[row]);
+    const double *P = s->weights.exact + row * s->stride,
+                 growth = expm1(2 * oracle->truth->score_off[group->first + row]);
     double *size = s->size.exact + row * s->columns;
     memset(size, 0, d * sizeof *size);
     for (size_t j = 0; j < (size_t)group->visible[row]; j++) {
@@ -298,7 +319,8 @@ static void size_of_moved(const Oracle *oracle, const Group *group, size_t row, 
 }
 
 static double score_error(const Oracle *oracle, const Group *group, size_t row, Scratch *s) {
-    const double e = group->off[row], *size = s->size.exact + row * s->columns;
+    const double e = oracle->truth->score_off[group->first + row],
+                 *size = s->size.exact + row * s->columns;
     double largest, magnitude, moved;
     exact_largest(size, oracle->problem->d, &largest, &magnitude);
     if (e <= MOVES || !isfinite(e)) return e * magnitude;
@@ -399,11 +421,13 @@ bool oracle_create(const Problem *problem, double scale, const Inputs *inputs, c
                      .LSE = malloc(rows->count * sizeof *truth->LSE),
                      .low_O = malloc(rows->count * d * sizeof *truth->low_O),
                      .low_LSE = malloc(rows->count * sizeof *truth->low_LSE),
+                     .score_off = malloc(rows->count * sizeof *truth->score_off),
                      .score_error = malloc(rows->count * sizeof *truth->score_error),
                      .nan_too = malloc(rows->count * d * sizeof *truth->nan_too)};
     Oracle oracle = {problem, scale, inputs, rows, truth, false, false};
-    if (truth->O && truth->LSE && truth->low_O && truth->low_LSE && truth->score_error &&
-        truth->nan_too && (rows->count == rows->total || find_finite(problem, inputs, truth)))
+    if (truth->O && truth->LSE && truth->low_O && truth->low_LSE && truth->score_off &&
+        truth->score_error && truth->nan_too &&
+        (rows->count == rows->total || find_finite(problem, inputs, truth)))
         parallel_for(rows->count, 0, compute_rows, &oracle);
     else
         oracle.out_of_memory = true;
@@ -422,6 +446,7 @@ void oracle_free(Truth *truth) {
     free(truth->LSE);
     free(truth->low_O);
     free(truth->low_LSE);
+    free(truth->score_off);
     free(truth->score_error);
     free(truth->nan_too);
     free(truth->finite);

@@ -16,7 +16,8 @@
  * kernel flushes what is below 2^-126; one whose m is not yet the greatest logit (stages 11 to 16)
  * has w_j of up to 2^15, which costs no bits, but some more are flushed.
  *
- * A score may be off by e = 2^-20 max_j |S_j|. Where e is small, O moves by up to
+ * A score may be off by e = 2^-20 max_j max(|S_j|, scale |q| |K_j| / 4): the second, where what is
+ * added up for a score cancels. LSE moves by up to e. Where e is small, O moves by up to
  *
  *     score_error = e max_c sum_j P_j |V_jc|     P_j = w_j / sum_j w_j
  *
@@ -40,7 +41,8 @@ typedef struct Truth {
     double *LSE;         /* [rows] */
     double *low_O;       /* [rows, d], the low-precision reference, rounded to the element type */
     double *low_LSE;     /* [rows] */
-    double *score_error; /* [rows] how far O may move because scores are made in fp32, see below */
+    double *score_off;   /* [rows] e above: how far a score, and with it LSE, may be off in fp32 */
+    double *score_error; /* [rows] how far that may move O, see above */
     bool *nan_too;       /* [rows, d] NaN is right, too */
     bool *finite;        /* [all rows of the problem] no inf or NaN in the row's q nor in K and V of
                             its KV head, so none is due in its O; NULL if all rows are compared */

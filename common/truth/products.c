@@ -91,6 +91,13 @@ void low_add_values(const float *restrict P, const float *restrict V, size_t d, 
     }
 }
 
+void exact_lengths(const double *restrict K, size_t d, double *restrict lengths) {
+    for (size_t key = 0; key < TILE_KEYS; key++) lengths[key] = 0;
+    for (size_t c = 0; c < d; c++, K += TILE_KEYS)
+        for (size_t key = 0; key < TILE_KEYS; key++) lengths[key] += K[key] * K[key];
+    for (size_t key = 0; key < TILE_KEYS; key++) lengths[key] = sqrt(lengths[key]);
+}
+
 #define LARGER(a, b) ((a) > (b) ? (a) : (b)) /* b if a is a NaN */
 
 void exact_largest(const double *numbers, int count, double *largest, double *magnitude) {

@@ -23,6 +23,9 @@ void low_scores(const float *q, const float *K, size_t d, float scale, float *S)
 void exact_add_values(const double *P, const double *V, size_t d, double *O, double *size);
 void low_add_values(const float *P, const float *V, size_t d, float *O);
 
+/* |K[.][key]| for each key. K: [d, TILE_KEYS], lengths: [TILE_KEYS]. */
+void exact_lengths(const double *K, size_t d, double *lengths);
+
 /* The largest of `count` numbers, -inf without any, and the largest magnitude, 0 without any. A NaN
  * is passed over. */
 void exact_largest(const double *numbers, int count, double *largest, double *magnitude);

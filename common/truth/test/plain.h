@@ -29,16 +29,32 @@ static inline float plain_low_dot(const double *a, const double *b, int d) {
     return sum;
 }
 
+static inline double plain_length(const double *x, int d) {
+    double squares = 0;
+    for (int c = 0; c < d; c++) squares += x[c] * x[c];
+    return sqrt(squares);
+}
+
+/* score_off as in Truth. */
+static inline double plain_score_off(const double *q, const double *K, int keys, int d,
+                                     double scale) {
+    double largest_score = 0, longest = 0;
+    for (int j = 0; j < keys; j++, K += d) {
+        largest_score = fmax(largest_score, fabs(scale * plain_dot(q, K, d)));
+        longest = fmax(longest, plain_length(K, d));
+    }
+    return fmax(0x1p-20 * largest_score, 0x1p-22 * (scale * plain_length(q, d) * longest));
+}
+
 /* q: [d], K and V: [keys, d]; O: [d], LSE and score_error as in Truth. */
 static inline void plain_row(const double *q, const double *K, const double *V, int keys, int d,
                              double scale, double *O, double *LSE, double *score_error) {
     double *w = malloc(((size_t)keys + 1) * sizeof *w), *size = calloc((size_t)d, sizeof *size);
-    double m = -INFINITY, l = 0, largest_score = 0, largest_size = 0;
+    double m = -INFINITY, l = 0, largest_size = 0;
     for (int c = 0; c < d; c++) O[c] = 0;
     for (int j = 0; j < keys; j++) {
         w[j] = scale * plain_dot(q, K + (size_t)j * (size_t)d, d);
         m = fmax(m, w[j]);
-        largest_score = fmax(largest_score, fabs(w[j]));
     }
     for (int j = 0; j < keys; j++) {
         w[j] = w[j] == -INFINITY ? 0 : exp(w[j] - m);
@@ -51,7 +67,7 @@ static inline void plain_row(const double *q, const double *K, const double *V, 
             size[c] += w[j] / l * fabs(v);
         }
     *LSE = l == 0 ? -INFINITY : m + log(l);
-    const double e = 0x1p-20 * largest_score;
+    const double e = plain_score_off(q, K, keys, d, scale);
     for (int c = 0; c < d; c++) largest_size = fmax(largest_size, size[c]);
     *score_error = e * largest_size;
     if (e > 0x1p-10 && isfinite(e)) {

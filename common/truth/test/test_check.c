@@ -156,11 +156,16 @@ static void bad_fails(void) {
 static void tolerances(ElementType type, double ulp) {
     enum { ROWS = 2, COLUMNS = 64 };
     static double O[ROWS * COLUMNS], low_O[ROWS * COLUMNS];
-    double LSE[ROWS] = {-3, -8}, low_LSE[ROWS] = {-3, -8}, score_error[ROWS] = {0, 0};
+    double LSE[ROWS] = {-3, -8}, low_LSE[ROWS] = {-3, -8};
+    double score_off[ROWS] = {0, 0}, score_error[ROWS] = {0, 0};
     const Problem problem = {{1, 1, 1, ROWS, 1, 1}, COLUMNS, type, false};
     const Rows rows = {.count = ROWS, .total = ROWS};
-    const Truth truth = {
-        .O = O, .low_O = low_O, .LSE = LSE, .low_LSE = low_LSE, .score_error = score_error};
+    const Truth truth = {.O = O,
+                         .low_O = low_O,
+                         .LSE = LSE,
+                         .low_LSE = low_LSE,
+                         .score_off = score_off,
+                         .score_error = score_error};
     const char *name = element_name(type);
     const size_t row = 1, last = 2 * COLUMNS - 1;
     for (size_t i = 0; i < ROWS * COLUMNS; i++) O[i] = low_O[i] = i < COLUMNS ? 1000 : 0.5;
@@ -178,6 +183,8 @@ static void tolerances(ElementType type, double ulp) {
     ok(check_lse_tolerance(&rows, &truth) == 0x1p-15, "LSE: 2^-18 of the largest");
     low_LSE[0] += 0.25;
     ok(check_lse_tolerance(&rows, &truth) == 0x1p-15 + 0.5, "LSE: twice the reference's");
+    score_off[0] = 0.75, score_off[1] = INFINITY;
+    ok(check_lse_tolerance(&rows, &truth) == 0.75 + 0.5, "LSE: by the logits, unless infinite");
     LSE[0] = -INFINITY, low_LSE[1] = NAN;
     ok(check_lse_tolerance(&rows, &truth) == 0x1p-18, "LSE: numbers alone, at least 2^-18");
 }

@@ -115,6 +115,15 @@ static void far_scores(void) {
     is_near(score_error, 0x1p-8 * (8 + 4) / 2, 1e-15, "equal weights move by e");
 }
 
+/* Products that cancel: |q| = |K| = 5, and q . K = 0. */
+static void cancelling_products(void) {
+    const double q[2] = {3, 4}, K[2] = {4, -3}, V[2] = {8, 0};
+    double O[2], LSE, score_error;
+    ok(plain_score_off(q, K, 1, 2, 0.5) == 0x1p-23 * 25, "a score of 0 may be off by its products");
+    plain_row(q, K, V, 1, 2, 0.5, O, &LSE, &score_error);
+    ok(LSE == 0 && score_error == 0x1p-23 * 25 * 8, "which moves O");
+}
+
 /* The largest score of all, 10000 * scale, is allowed to be ATTENTION_MOST_SCORE and no more. */
 static void beyond_the_contract(void) {
     const Problem p = {{1, 1, 1, 2, 2, 1}, 1, TYPE_FP16, true};
@@ -228,7 +237,8 @@ static int row_differs(const Problem *p, const double *all_Q, const double *all_
     plain_row(q, K, V, visible, p->d, p->shape.scale, O, &LSE, &score_error);
     plain_low_row(p->type, q, K, V, visible, p->d, p->shape.scale, low_O, &low_LSE);
     int wrong = !same(truth->LSE[r], LSE) + !same(truth->low_LSE[r], low_LSE) +
-                !same(truth->score_error[r], score_error);
+                !same(truth->score_error[r], score_error) +
+                !same(truth->score_off[r], plain_score_off(q, K, visible, p->d, p->shape.scale));
     for (size_t c = 0; c < d; c++)
         wrong += !same(truth->O[r * d + c], O[c]) + !same(truth->low_O[r * d + c], low_O[c]);
     return wrong;
@@ -463,6 +473,7 @@ int main(void) {
     equal_logits();
     two_keys();
     far_scores();
+    cancelling_products();
     special_values();
     driver();
     fast_as_plain();
