@@ -13,7 +13,7 @@ static const float LIGHTEST = 0x1p-110f;
 
 /* Of a score in fp32, relative to the largest one of its row, and to the most that its products
  * can add up to. */
-static const double SCORE_ERROR = 0x1p-20, PRODUCTS_ERROR = 0x1p-22;
+static const double SCORE_ERROR = 0x1p-20, PRODUCTS_ERROR = 0x1p-23;
 
 /* From this e of oracle.h on the row's weights are asked how far they can move. */
 static const double MOVES = 0x1p-10;

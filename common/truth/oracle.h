@@ -16,7 +16,7 @@
  * kernel flushes what is below 2^-126; one whose m is not yet the greatest logit (stages 11 to 16)
  * has w_j of up to 2^15, which costs no bits, but some more are flushed.
  *
- * A score may be off by e = 2^-20 max_j max(|S_j|, scale |q| |K_j| / 4): the second, where what is
+ * A score may be off by e = 2^-20 max_j max(|S_j|, scale |q| |K_j| / 8): the second, where what is
  * added up for a score cancels. LSE moves by up to e. Where e is small, O moves by up to
  *
  *     score_error = e max_c sum_j P_j |V_jc|     P_j = w_j / sum_j w_j

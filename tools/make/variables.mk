@@ -42,7 +42,11 @@ endif
 CFLAGS ?= -O1
 HOST_FLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -pthread -MMD -MP \
               -ffp-contract=off $(LEVEL)
-# Of what nvcc reads for each kernel a fifth are C++17's Bessel functions and the like, which nobody
-# wants: as if it had read that header of GCC's <cmath> already.
+# Of what nvcc reads for each kernel a quarter are C++17's Bessel functions and the like, and the
+# functions of <math.h> once more for _Float32 and the like, which nobody wants: as if it had read
+# these headers of GCC and glibc already.
+UNREAD := -D_GLIBCXX_BITS_SPECFUN_H -D_BITS_FLOATN_H
+# GNU's faster linker, where there is one.
+LINKER := $(if $(wildcard $(addsuffix /ld.gold,$(subst :, ,$(PATH)))),-Xcompiler -fuse-ld=gold)
 NVCC_FLAGS = -std=c++17 -O3 -lineinfo $(NVCC_PLAIN) -Xcompiler -fPIC -shared -cudart none \
-             -Icommon -D_GLIBCXX_BITS_SPECFUN_H
+             -Icommon $(UNREAD) $(LINKER)

@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 
-# A page is gone before threads that compile and collect for its scripts would pay.
+# A page is gone before threads that compile and collect for its scripts, or draw, would pay.
 # (--single-process saves more, and crashes one time in thirty.)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded",
-         "--disable-extensions", "--disable-background-networking", "--disable-component-update",
+         "--disable-threaded-compositing", "--disable-extensions",
+         "--disable-background-networking", "--disable-component-update",
          "--remote-debugging-pipe"]
 MOST_SECONDS = 120
 

@@ -43,7 +43,7 @@ static inline double plain_score_off(const double *q, const double *K, int keys,
         largest_score = fmax(largest_score, fabs(scale * plain_dot(q, K, d)));
         longest = fmax(longest, plain_length(K, d));
     }
-    return fmax(0x1p-20 * largest_score, 0x1p-22 * (scale * plain_length(q, d) * longest));
+    return fmax(0x1p-20 * largest_score, 0x1p-23 * (scale * plain_length(q, d) * longest));
 }
 
 /* q: [d], K and V: [keys, d]; O: [d], LSE and score_error as in Truth. */

@@ -119,9 +119,9 @@ static void far_scores(void) {
 static void cancelling_products(void) {
     const double q[2] = {3, 4}, K[2] = {4, -3}, V[2] = {8, 0};
     double O[2], LSE, score_error;
-    ok(plain_score_off(q, K, 1, 2, 0.5) == 0x1p-23 * 25, "a score of 0 may be off by its products");
+    ok(plain_score_off(q, K, 1, 2, 0.5) == 0x1p-24 * 25, "a score of 0 may be off by its products");
     plain_row(q, K, V, 1, 2, 0.5, O, &LSE, &score_error);
-    ok(LSE == 0 && score_error == 0x1p-23 * 25 * 8, "which moves O");
+    ok(LSE == 0 && score_error == 0x1p-24 * 25 * 8, "which moves O");
 }
 
 /* The largest score of all, 10000 * scale, is allowed to be ATTENTION_MOST_SCORE and no more. */
