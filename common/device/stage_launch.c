@@ -39,7 +39,9 @@ bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTen
     return launched(code, "", error) &&
            launched(left, " returned no error, but left one behind", error) &&
            (!forbidden || error_set(error, STATUS_FAIL,
-                                    "attention_launch called %s, but may only enqueue", forbidden));
+                                    "attention_launch called %s: it may only enqueue, and "
+                                    "launches share nothing",
+                                    forbidden));
 }
 
 bool launch_end(const Device *device, Error *error) {

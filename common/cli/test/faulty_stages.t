@@ -76,7 +76,7 @@ exits 1 "an error that is left behind" \
     'FAIL: attention_launch returned no error, but left one behind: cudaErrorInvalidValue'
 run attention-sim run "${small[@]}" 24_waits
 exits 1 "a launch that waits" \
-    'FAIL: attention_launch called cudaDeviceSynchronize, but may only enqueue'
+    'FAIL: attention_launch called cudaDeviceSynchronize: it may only enqueue, and launches share'
 run attention-sim run "${small[@]}" 25_swallows
 exits 1 "an error that nobody is told of" \
     'FAIL: attention_launch does not return the error of what it enqueues: cudaSuccess when'

@@ -69,6 +69,15 @@ bool module_variable(const Module *module, const char *name, void **address, siz
     return false;
 }
 
+bool module_in_variable(const Module *module, const void *address) {
+    for (int i = 0; i < module->ptx->variables; i++) {
+        const Variable *v = module->ptx->variable[i];
+        const uint64_t offset = (uint64_t)(uintptr_t)address - v->address;
+        if (v->space != SPACE_SHARED && v->placed && offset < (uint64_t)v->bytes) return true;
+    }
+    return false;
+}
+
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 /* The last source name of a mangled one: _Z9flash_fwdPK... is flash_fwd, and so is

@@ -29,6 +29,9 @@ Kernel *module_kernel(Module *module, const char *name, char *error, size_t erro
 /* A variable of the module: its device address and bytes; false if there is none of that name. */
 bool module_variable(const Module *module, const char *name, void **address, size_t *bytes);
 
+/* Whether the device address is in one of them. */
+bool module_in_variable(const Module *module, const void *address);
+
 /* The name, as in the source, of a variable of the kernel's module that the launch in progress has
  * stored to; NULL: of none. It is kept as long as the kernel. */
 const char *module_stored(Kernel *kernel);

@@ -109,6 +109,12 @@ bool registry_variable(const void *host, void **address, size_t *bytes) {
     return false;
 }
 
+bool registry_in_variable(const void *address) {
+    const Module *module = registry.modules;
+    while (module && !module_in_variable(module, address)) module = module->next;
+    return module != NULL;
+}
+
 /* ---- What nvcc's stubs call ------------------------------------------------------------------ */
 
 void **__cudaRegisterFatBinary(void *wrapper);

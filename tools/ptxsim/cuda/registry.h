@@ -37,6 +37,9 @@ int registry_ptx_version(const Function *function);
 /* The device variable that a host variable stands for. */
 bool registry_variable(const void *host, void **address, size_t *bytes);
 
+/* Whether the address is in a device variable. */
+bool registry_in_variable(const void *address);
+
 /* All modules that are loaded, or whose counters are kept; linked by Module.next. */
 Module *registry_modules(void);
 

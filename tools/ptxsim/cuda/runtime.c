@@ -312,6 +312,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     USES_DEVICE;
     if (only_rehearsed(&outcome)) return result(outcome);
     if (kind == cudaMemcpyDeviceToHost) watch_call("cudaMemcpyAsync to the host"); /* it waits */
+    if (registry_in_variable(to)) watch_call("cudaMemcpyAsync to a variable of the program");
     enqueue(stream);
     return copy(to, from, bytes, kind);
 }
@@ -326,6 +327,7 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t
     cudaError_t outcome;
     USES_DEVICE;
     if (only_rehearsed(&outcome)) return result(outcome);
+    if (registry_in_variable(pointer)) watch_call("cudaMemsetAsync of a variable of the program");
     enqueue(stream);
     return set(pointer, value, bytes);
 }
@@ -365,6 +367,20 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
     const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
     WATCHED;
     return error ? error : copy(to, (const char *)pointer + offset, bytes, kind);
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    void *pointer;
+    const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
+    return error ? error : cudaMemcpyAsync((char *)pointer + offset, from, bytes, kind, stream);
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream) {
+    void *pointer;
+    const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
+    return error ? error : cudaMemcpyAsync(to, (const char *)pointer + offset, bytes, kind, stream);
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * Catches: a kernel or variable of another program, a program that is gone and still found,
  * counters that are gone with it, PTX that cannot be had and is not said to be so. */
 #include "cuda/registry.h"
+#include "device/simulator.h"
 #include "test/stub.h"
 
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -48,7 +49,25 @@ static void test_variables(void) {
     ok(memcmp(bytes, "\3ab", 3) == 0 && address[5] == 6, "in its middle");
     is_error(cudaMemcpyToSymbol(&table, "ab", 2, 7, cudaMemcpyHostToDevice), cudaErrorInvalidValue,
              "not beyond it");
+    is_error(cudaMemcpyToSymbolAsync(&table, "cd", 2, 4, cudaMemcpyHostToDevice, NULL), cudaSuccess,
+             "to it, some time");
+    is_error(cudaMemcpyFromSymbolAsync(bytes, &table, 4, 3, cudaMemcpyDeviceToHost, NULL),
+             cudaSuccess, "and from it");
+    ok(memcmp(bytes, "acd\7", 4) == 0, "in its middle, too");
+    simulator_watch(NULL);
+    cudaMemcpyToSymbolAsync(&table, "cd", 2, 4, cudaMemcpyHostToDevice, NULL);
+    is_text(simulator_unwatch(), "cudaMemcpyAsync to a variable of the program", "no launch may");
+    simulator_watch(NULL);
+    cudaMemsetAsync(address + size - 1, 8, 1, NULL);
+    is_text(simulator_unwatch(), "cudaMemsetAsync of a variable of the program", "nor set it");
+    ok(registry_in_variable(address) && !registry_in_variable(address - 1) &&
+           !registry_in_variable(address + size) && !registry_in_variable(out),
+       "it has 8 bytes");
     is_error(cudaGetSymbolAddress((void **)&address, &hosts[0]), cudaErrorInvalidSymbol, "none");
+    is_error(cudaMemcpyToSymbolAsync(&hosts[0], "ab", 2, 0, cudaMemcpyHostToDevice, NULL),
+             cudaErrorInvalidSymbol, "to none, some time");
+    is_error(cudaMemcpyFromSymbolAsync(bytes, &hosts[0], 2, 0, cudaMemcpyDeviceToHost, NULL),
+             cudaErrorInvalidSymbol, "from none");
     is_error(cudaGetSymbolSize(&size, &hosts[1]), cudaErrorInvalidSymbol, "nor its size");
     is_error(cudaMemcpyToSymbol(&hosts[0], "ab", 2, 0, cudaMemcpyHostToDevice),
              cudaErrorInvalidSymbol, "to none");

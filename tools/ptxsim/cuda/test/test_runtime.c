@@ -432,6 +432,10 @@ static void test_lost(void) {
     is_error(cudaMemsetAsync(memory, 0, 4, stream), error, "later");
     is_error(cudaMemcpyFromSymbol(&word, &table, 4, 0, cudaMemcpyDeviceToHost), error, "of table");
     is_error(cudaMemcpyToSymbol(&table, &word, 4, 0, cudaMemcpyHostToDevice), error, "to it");
+    is_error(cudaMemcpyFromSymbolAsync(&word, &table, 4, 0, cudaMemcpyDeviceToHost, stream), error,
+             "of table, some time");
+    is_error(cudaMemcpyToSymbolAsync(&table, &word, 4, 0, cudaMemcpyHostToDevice, stream), error,
+             "to it");
     is_error(cudaGetSymbolAddress(&nothing, &table), error, "its address");
     is_error(cudaGetSymbolSize(&total, &table), error, "its size");
     is_error(cudaMemGetInfo(&total, &total), error, "free memory");
