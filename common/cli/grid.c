@@ -39,16 +39,20 @@ enum {
 
 /* Shapes beside the pairs of lengths: long and thin ones; some heads more than multiprocessors, of
  * the simulator and of an H200, with keys enough to share them out, so that a block takes several
- * pieces; more heads than the y and the z of a launch grid can count; more keys than 2^14. */
+ * pieces; more heads than the y and the z of a launch grid can count, whose number times that of KV
+ * heads has more than 31 bits; more keys than 2^14; more rows or keys than 16 bits count, in tiles
+ * of 32 to 192 rows whose number n has n * (1 / n) < 1 in fp32. */
 static const AttentionProblem more_shapes[] = {
     {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 1, .seq_kv = 10000},
     {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 10000, .seq_kv = 1},
     {.batch = 1, .heads = 5, .kv_heads = 5, .seq_q = 6, .seq_kv = 2000},
     {.batch = 1, .heads = 160, .kv_heads = 160, .seq_q = 6, .seq_kv = 3000},
-    {.batch = 1, .heads = 65537, .kv_heads = 1, .seq_q = 1, .seq_kv = 2},
+    {.batch = 1, .heads = 105000, .kv_heads = 21000, .seq_q = 1, .seq_kv = 2},
     {.batch = 65537, .heads = 1, .kv_heads = 1, .seq_q = 2, .seq_kv = 1},
-    {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 300, .seq_kv = 20011}};
-enum { LONG_SHAPES = 3, MORE_SHAPES = 7, BIG_SHAPES = 5 }; /* the small grid's come first */
+    {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 300, .seq_kv = 20011},
+    {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = 72161, .seq_kv = 3},
+    {.batch = 1, .heads = 1, .kv_heads = 1, .seq_q = 3, .seq_kv = 70000}};
+enum { LONG_SHAPES = 3, MORE_SHAPES = 9, BIG_SHAPES = 5 }; /* the small grid's come first */
 
 /* More than 2^31 elements: Q and O of one head, then of many; K and V of many heads, then of one;
  * scores. */

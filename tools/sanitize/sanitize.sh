@@ -146,7 +146,7 @@ overflow"
     done
     # As many multiprocessors as an H200 has, for the stage that plans by them; newest copies first.
     for problem in "B=1 H=4 HKV=1 N=40 NKV=1700" "B=1 H=2 HKV=1 N=420 NKV=420 CAUSAL=1" \
-        "B=1 H=1 HKV=1 N=1 NKV=10000"; do
+        "B=1 H=1 HKV=1 N=1 NKV=70000"; do
         read -ra keys <<<"$problem"
         print "$(heading "$problem")"
         SIM_MULTIPROCESSORS=132 SIM_ORDER=1 SIM_RACE=1 watch "132 SMs" \
