@@ -94,19 +94,27 @@ static double distinct_bytes(const char *from, const char *to, const char *line)
     return bytes_of(mark + 1);
 }
 
-/* The report has a part for each kernel: its name on a line of its own, then indented lines. */
+/* The report has a part for each kernel, in the order of their definitions: its name on a line of
+ * its own, then indented lines. This is where the indented lines of launch i begin: of launches of
+ * the same name the first has the first part, and so on; NULL if there are no more. */
+static const char *part_of(const char *report, const CountedRun *run, int i) {
+    char heading[NAME_SIZE + 4];
+    snprintf(heading, sizeof heading, "\n%s\n ", run->launch[i].kernel);
+    const char *from = strstr(report, heading);
+    for (int l = 0; from && l < i; l++)
+        if (strcmp(run->launch[l].kernel, run->launch[i].kernel) == 0)
+            from = strstr(from + 1, heading);
+    return from ? from + strlen(heading) : NULL;
+}
+
 static void read_report(const char *report, CountedRun *run) {
     for (int i = 0; i < run->launches; i++) {
         Counted *launch = &run->launch[i];
-        char heading[NAME_SIZE + 4];
-        snprintf(heading, sizeof heading, "\n%s\n ", launch->kernel);
-        const char *from = strstr(report, heading);
-        if (!from) continue;
-        report = from + strlen(heading);
-        const char *to = strstr(report, "mma instructions");
+        const char *from = part_of(report, run, i);
+        const char *to = from ? strstr(from, "mma instructions") : NULL;
         if (!to) continue;
-        launch->read_bytes = distinct_bytes(report, to, "  global memory, read ");
-        launch->written_bytes = distinct_bytes(report, to, "  global memory, written ");
+        launch->read_bytes = distinct_bytes(from, to, "  global memory, read ");
+        launch->written_bytes = distinct_bytes(from, to, "  global memory, written ");
     }
 }
 

@@ -144,6 +144,8 @@ static void test_reports(void) {
           "7, 3 MiB distinct\n" END "\nm\n" BLOCKS READ "9, 2  GiB distinct\n" WRITTEN
           "9, 12 B distinct\n" END "\nk\n" BLOCKS READ "9, 5 B distinct\n" END,
           "2560 3145728, 2147483648 12, 5 0", "three kernels with units of their own");
+    tells("\nm\n" BLOCKS READ "9, 4 B distinct\n" END "\nk\n" BLOCKS READ "9, 5 B distinct\n" END,
+          "5 0, 4 0, 0 0", "defined in another order than launched; one of them launched twice");
     tells("\nm\n" BLOCKS READ "9,48 B distinct\n" END, "0 0, 48 0, 0 0",
           "a kernel that is not there");
     tells("\nk\n" BLOCKS READ "9, 4 B distinct\n\nm\n" BLOCKS READ "9, 5 B distinct\n",
