@@ -169,6 +169,20 @@ static bool lengths_read(const char *folder, double length[LENGTHS], Error *erro
            error_set(error, STATUS_FAIL, "%s does not name three lengths, the least first", path);
 }
 
+/* A kernel of one block has no second one, so it is in no record of that: as one that does nothing
+ * it takes its place there. */
+static void fill_second(const CountedRun *first, CountedRun *second) {
+    for (int l = 0; l < first->launches && l <= second->launches; l++) {
+        if (first->launch[l].blocks != 1) continue;
+        if (l < second->launches && second->launch[l].blocks == 1) continue;
+        LIST_ADD(second->launch, second->launches);
+        Counted *at = &second->launch[l];
+        memmove(at + 1, at, (size_t)(second->launches - 1 - l) * sizeof *at);
+        *at = (Counted){.blocks = 1};
+        strcpy(at->kernel, first->launch[l].kernel);
+    }
+}
+
 bool runs_read(const char *folder, Runs *runs, Error *error) {
     char record[PATH_MAX], report[PATH_MAX];
     *runs = (Runs){0};
@@ -182,7 +196,10 @@ bool runs_read(const char *folder, Runs *runs, Error *error) {
     read = read && counted_read(record, NULL, &runs->first, error);
     snprintf(record, sizeof record, "%s/second.json", folder);
     read = read && counted_read(record, NULL, &runs->second, error);
-    if (!read) runs_free(runs);
+    if (read)
+        fill_second(&runs->first, &runs->second);
+    else
+        runs_free(runs);
     return read;
 }
 

@@ -238,9 +238,11 @@ static void test_stage(void) {
     }
 }
 
-#define K "{\"kernel\":\"k\",\"ops\":[[\"x\",0]],\"run_counters\":[[1]]}"
-#define M "{\"kernel\":\"m\",\"ops\":[[\"x\",0]],\"run_counters\":[[1]]}"
-#define LONG "{\"kernel\":\"k\",\"ops\":[[\"x\",0],[\"y\",0]],\"run_counters\":[[1],[1]]}"
+#define ONE "{\"kernel\":\"o\",\"ops\":[[\"x\",0]],\"run_counters\":[[1]]}"
+#define K "{\"kernel\":\"k\",\"grid\":[2],\"ops\":[[\"x\",0]],\"run_counters\":[[1]]}"
+#define M "{\"kernel\":\"m\",\"grid\":[2],\"ops\":[[\"x\",0]],\"run_counters\":[[1]]}"
+#define LONG \
+    "{\"kernel\":\"k\",\"grid\":[2],\"ops\":[[\"x\",0],[\"y\",0]],\"run_counters\":[[1],[1]]}"
 
 /* Whether the runs agree if one record has these launches and the others those. */
 static bool agree(const char *name, const char *launches, const char *others) {
@@ -262,6 +264,9 @@ static void test_agree(void) {
     ok(!agree("", "", K "," K "," K "," K "," M), "five are too many");
     ok(!agree("second.json", K, K "," M), "one kernel less for the second block");
     ok(!agree("second.json", K "," M "," M, K "," M), "or one more");
+    ok(agree("second.json", K, ONE "," K), "a kernel of one block has no second one");
+    ok(agree("second.json", K, K "," ONE), "nor if it is the last");
+    ok(agree("second.json", ONE "," K, ONE "," K), "a record that has it nevertheless");
     static const char *const lengths[] = {"1.json", "2.json", "4.json"};
     for (int j = 0; j < LENGTHS; j++) {
         ok(!agree(lengths[j], K, K "," M), "%s has a kernel less", lengths[j]);
