@@ -100,6 +100,11 @@ static bool add_demands(Model *model, const Runs *runs, Error *error) {
         Matching lines;
         const Counted *launch = &runs->of[0].launch[l];
         const Kernel *kernel = matching_kernel(module, launch, &lines);
+        if (!kernel && strstr(module->ptx, "\n.func"))
+            return error_set(error, STATUS_SKIP,
+                             "%s: kernel %s calls a function that is not inlined, which the "
+                             "limits cannot follow",
+                             module->stage, launch->kernel);
         if (!kernel)
             return error_set(error, STATUS_SKIP,
                              "%s: the PTX of kernel %s is not what the simulator counted",

@@ -172,6 +172,13 @@ static void test_refused(void) {
     built = model_build(&module, &machine, folder, &model, &error);
     refused(built, &error, STATUS_SKIP,
             "sample: the PTX of kernel k is not what the simulator counted");
+    module_close(&module);
+    module = counted_module(counted_sass,
+                            ".version 8.0\n.func f()\n{\nret;\n}\n.entry k()\n{\nret;\n}\n");
+    built = model_build(&module, &machine, folder, &model, &error);
+    refused(
+        built, &error, STATUS_SKIP,
+        "sample: kernel k calls a function that is not inlined, which the limits cannot follow");
     strcpy(module.arch, "sm_90");
     built = model_build(&module, &machine, folder, &model, &error);
     refused(built, &error, STATUS_SKIP,
