@@ -107,12 +107,19 @@ static const char *part_of(const char *report, const CountedRun *run, int i) {
     return from ? from + strlen(heading) : NULL;
 }
 
+/* Whether the first line of a part says "in 2 launches". */
+static bool says_launches(const char *part) {
+    const char *at = strstr(part, " launches, ");
+    return at && !memchr(part, '\n', (size_t)(at - part));
+}
+
 static void read_report(const char *report, CountedRun *run) {
     for (int i = 0; i < run->launches; i++) {
         Counted *launch = &run->launch[i];
         const char *from = part_of(report, run, i);
         const char *to = from ? strstr(from, "mma instructions") : NULL;
         if (!to) continue;
+        launch->again = says_launches(from);
         launch->read_bytes = distinct_bytes(from, to, "  global memory, read ");
         launch->written_bytes = distinct_bytes(from, to, "  global memory, written ");
     }

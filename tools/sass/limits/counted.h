@@ -30,6 +30,7 @@ typedef struct Counted {
      * requests of the recorded block; 0: no such request, or no recorded block. */
     double lines_of[SECTORS + 1];
     double read_bytes, written_bytes; /* of global memory, each sector once */
+    bool again; /* the kernel was launched more than once, and the record is of the first launch */
 } Counted;
 
 typedef struct CountedRun {

@@ -99,6 +99,11 @@ static bool add_demands(Model *model, const Runs *runs, Error *error) {
     for (int l = 0; l < runs->first.launches; l++) {
         Matching lines;
         const Counted *launch = &runs->of[0].launch[l];
+        if (launch->again)
+            return error_set(
+                error, STATUS_SKIP,
+                "%s launches kernel %s more than once, and the limits count one launch",
+                module->stage, launch->kernel);
         const Kernel *kernel = matching_kernel(module, launch, &lines);
         if (!kernel && strstr(module->ptx, "\n.func"))
             return error_set(error, STATUS_SKIP,

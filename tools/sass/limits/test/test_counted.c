@@ -164,6 +164,15 @@ static void test_reports(void) {
           "a heading without lines");
 }
 
+static void test_again(void) {
+    ok(read_launches("{\"kernel\":\"k\"},{\"kernel\":\"m\"}",
+                     "\nk\n  4 blocks (grid 2 x 1 x 1) in 2 launches, 0 B\n" END
+                     "\nm\n" BLOCKS END),
+       "a kernel that was launched twice");
+    ok(run.launch[0].again && !run.launch[1].again, "is told from one that was launched once");
+    counted_free(&run);
+}
+
 static void says(bool read, const Error *error, Status status, const char *text) {
     char expected[200];
     snprintf(expected, sizeof expected, "%s%s", folder, text);
@@ -284,6 +293,7 @@ int main(void) {
     test_footprints();
     test_reports();
     test_long_name();
+    test_again();
     test_refused();
     test_stage();
     test_agree();
