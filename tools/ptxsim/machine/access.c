@@ -303,7 +303,16 @@ _Noreturn static void fault_global(Warp *warp, int lane, uint64_t address, uint6
           place);
 }
 
-/* What holds the bytes: an allocation, or the parameters, which nobody may write. */
+bool in_constant(const Block *block, uint64_t address) {
+    const PtxModule *ptx = block->kernel->ptx;
+    for (int i = 0; i < ptx->variables; i++) {
+        const Variable *v = ptx->variable[i];
+        if (v->space == SPACE_CONST && v->placed && address - v->address < v->bytes) return true;
+    }
+    return false;
+}
+
+/* What holds the bytes: an allocation, or the parameters. Nobody may write those, or constants. */
 static const Allocation *find_range(Warp *warp, int lane, uint64_t address, uint64_t bytes,
                                     AccessKind kind) {
     const Allocation *parameters = &warp->block->parameters;
@@ -313,6 +322,9 @@ static const Allocation *find_range(Warp *warp, int lane, uint64_t address, uint
         fault(warp, lane, "%s of %llu bytes in a kernel parameter, which may only be read",
               kind_names[kind], (unsigned long long)bytes);
     if (!a) fault_global(warp, lane, address, bytes, kind);
+    if (kind != ACCESS_LOAD && in_constant(warp->block, address))
+        fault(warp, lane, "%s of %llu bytes in constant memory, which may only be read",
+              kind_names[kind], (unsigned long long)bytes);
     return a;
 }
 

@@ -56,4 +56,7 @@ uint32_t shared_address(Warp *warp, const Op *op, int r, unsigned lane, int32_t 
 /* Those of the lanes of `mask`, with op->offset; the others are left alone. */
 void shared_addresses(Warp *warp, const Op *op, int r, uint32_t mask, uint32_t address[LANES]);
 
+/* Whether a variable in constant memory is at the address. */
+bool in_constant(const Block *block, uint64_t address);
+
 #endif

@@ -300,14 +300,6 @@ static bool decode_cvta(Decoder *d) {
     return done(d, add_window, CLASS_CONVERT);
 }
 
-static bool is_constant(const PtxModule *ptx, uint64_t address) {
-    for (int i = 0; i < ptx->variables; i++) {
-        const Variable *v = ptx->variable[i];
-        if (v->space == SPACE_CONST && v->placed && address - v->address < v->bytes) return true;
-    }
-    return false;
-}
-
 /* Kernel parameters are in the global window, too (PTX ISA, isspacep). */
 static bool is_in(const Warp *warp, Space space, uint64_t address) {
     const Allocation *parameters = &warp->block->parameters;
@@ -320,10 +312,10 @@ static bool is_in(const Warp *warp, Space space, uint64_t address) {
     case SPACE_PARAM:
         return address >= parameters->start && address < parameters->end;
     case SPACE_CONST:
-        return is_constant(warp->block->kernel->ptx, address);
+        return in_constant(warp->block, address);
     default:
         return window != SHARED_WINDOW && window != LOCAL_WINDOW &&
-               !is_constant(warp->block->kernel->ptx, address);
+               !in_constant(warp->block, address);
     }
 }
 

@@ -156,8 +156,32 @@ static void test_fresh(void) {
     memory_release((void *)(uintptr_t)memory);
 }
 
+/* An instruction at generic address q, in constant memory. */
+static LaunchStatus at_constant(const char *instruction, char *said, size_t size) {
+    static uint8_t data[ROOM];
+    char text[1000];
+    snprintf(text, sizeof text,
+             PTX_HEAD ".const .align 4 .b8 table[64];\n.visible .entry k(.param .u64 data)\n{\n"
+                      ".reg .b64 q; .reg .b32 a; mov.u64 q, table; cvta.const.u64 q, q;\n"
+                      "mov.u32 a, 1; %s; ret;\n}\n",
+             instruction);
+    return capture_run(STDERR_FILENO, text, 1, data, sizeof data, said, size);
+}
+
+static void test_constants(void) {
+    static const char *const writes[] = {"st.u32 [q+4], a", "st.global.u32 [q+60], a",
+                                         "red.add.u32 [q], a"};
+    char said[1000];
+    for (int i = 0; i < 3; i++)
+        ok(at_constant(writes[i], said, 1000) == LAUNCH_FAULT &&
+               strstr(said, "of 4 bytes in constant memory, which may only be read"),
+           "%s: a constant is written", writes[i]);
+    ok(at_constant("ld.u32 a, [q+60]", said, 1000) == LAUNCH_OK, "a constant is read");
+}
+
 int main(void) {
     test_edges();
+    test_constants();
     test_fresh();
     test_reports();
     test_never_written();
