@@ -91,6 +91,10 @@ static bool add_demand(Model *model, const Runs *runs, int l, const Kernel *kern
 
 static bool add_demands(Model *model, const Runs *runs, Error *error) {
     const Module *module = model->module;
+    if (runs->first.launches > MAX_LAUNCHED)
+        return error_set(error, STATUS_SKIP,
+                         "%s launches %d kernels, and the limits know at most %d", module->stage,
+                         runs->first.launches, MAX_LAUNCHED);
     if (!runs_agree(runs))
         return error_set(error, STATUS_SKIP, "%s launches other kernels for other lengths",
                          module->stage);

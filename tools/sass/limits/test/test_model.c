@@ -192,6 +192,12 @@ static void test_refused(void) {
     fclose(out);
     built = model_build(&module, &machine, folder, &model, &error);
     refused(built, &error, STATUS_SKIP, "sample launches other kernels for other lengths");
+    out = counted_file(folder, "first.json");
+    fprintf(out, "{\"launches\":[{\"kernel\":\"k\"},{\"kernel\":\"k\"},{\"kernel\":\"k\"},"
+                 "{\"kernel\":\"k\"},{\"kernel\":\"k\"}]}");
+    fclose(out);
+    built = model_build(&module, &machine, folder, &model, &error);
+    refused(built, &error, STATUS_SKIP, "sample launches 5 kernels, and the limits know at most 4");
     module_close(&module);
 }
 
