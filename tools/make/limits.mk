@@ -16,5 +16,5 @@ CANNOT_RUN = $(subst /, ,$(subst $(SPACE),$(COMMA) ,$(foreach s,$(filter-out $(C
     $(SELECTED)),$s/of/$(call arch_of,$s))))
 LIMITED = $(foreach v,$(if $(STAGE_GOALS),$(VARIANT),$(BENCH_VARIANTS)),$(patsubst %,%/$v.so,\
     $(filter $(addprefix %/,$(CAN_RUN)),$(SELECTED_DIRS))))
-LIMITS_FORWARD = $(strip GPU=$(MACHINE) RESULTS=notes/results \
+LIMITS_FORWARD = $(strip GPU=$(MACHINE) $(if $(KERNEL),,RESULTS=notes/results) \
     $(foreach v,B H N FORMAT,$(if $($v),'$v=$($v)')))

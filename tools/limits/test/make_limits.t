@@ -32,6 +32,12 @@ refused "t4 is sm_75 and cannot run 06_cp_async of sm_80, 12_wgmma of sm_90a.  S
 make -n limits GPU=t4 2>/dev/null | grep 'build/sass errors' >"$log"
 ok "the ladder of a T4 ends with stage 05" grep -qE '/05_[a-z_]*/d128_fp16_causal.so \|\|' "$log"
 
+for kernel in "" "KERNEL=stages/$stage/kernel.cu"; do
+    make -n stage09 limits $kernel 2>/dev/null | grep 'build/sass limits' >"$log"
+    ok "recorded times are of the stage's own file: ${kernel:-without KERNEL}" \
+        [ "$(grep -c RESULTS=notes/results "$log")" -eq "$([ -n "$kernel" ]; echo $?)" ]
+done
+
 make stage09 limits GPU=a100 CAUSAL=1 >"$log" 2>&1
 ok "make stage09 limits succeeds" [ $? -eq 0 ]
 ok "it says which unit binds" grep -qE '^bound: .* ms, .* TFLOP/s: [a-z]' "$log"

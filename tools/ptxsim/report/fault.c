@@ -53,7 +53,8 @@ static void say_place(Block *block, const Op *op, const char *indent) {
     if (file_of(ptx, l))
         say(block, "%sat %s:%d", indent, file_of(ptx, l), l->line);
     else
-        say(block, "%sat an unknown line (build with nvcc -lineinfo)", indent);
+        say(block, "%sat an unknown line%s", indent,
+            ptx->locations ? "" : " (build with nvcc -lineinfo)");
     if (inner != l && file_of(ptx, inner))
         say(block, ", which calls %s:%d", base_name(file_of(ptx, inner)), inner->line);
     say(block, "\n");
