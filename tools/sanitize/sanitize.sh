@@ -11,8 +11,8 @@
 # they have all eight variants and inputs of several kinds.
 #
 # A mistake shows in most of them. What a run says is printed if any of it is new.
-# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used, 64 a bad
-# value.
+# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used or no run
+# was possible, 64 a bad value.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -69,8 +69,9 @@ all_known() {
 # verdicts: whether each stage has its line of the table: host code may end the program with 0.
 verdicts() { [ "$(grep -cE '  (PASS|SKIP)' "$log")" -ge $stages ]; }
 
-# watch NAME COMMAND...: runs it, keeps its words for the case that it fails. A bad value ends all.
-runs=0 failed=0
+# watch NAME COMMAND...: runs it, keeps its words for the case that it fails. A bad value ends all;
+# what cannot run, as a problem that is too large, is not clean and has found nothing.
+runs=0 failed=0 skipped=0
 watch() {
     local name=$1 code found
     shift
@@ -91,6 +92,10 @@ watch() {
     begun=yes
     if [ $code -eq 0 ]; then
         echo clean
+    elif [ $code -eq 2 ]; then
+        echo "not run:"
+        cat "$log"
+        skipped=$((skipped + 1))
     else
         mapfile -t found < <(reports)
         if all_known "${found[@]}"; then
@@ -161,4 +166,5 @@ else
     exit 2
 fi
 [ $failed -eq 0 ] || echo "$failed of $runs runs found something; the words above have all of it"
+[ $skipped -lt $runs ] || worst=2
 exit $worst

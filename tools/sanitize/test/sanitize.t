@@ -55,6 +55,17 @@ ok "a bad value ends with 64" [ $code -eq 64 ]
 ok "at once" called 1 LIMIT=3
 ok "and its message is all that is said" [ "$(cat "$log")" = "a data race at line 7" ]
 
+# ---- what cannot run -----------------------------------------------------------------------------
+export WORDS='echo too large to simulate'
+CODE=2 FINDS=. sanitize DEVICE=sim build/01_one
+ok "no run is possible: exit 2" [ $code -eq 2 ]
+ok "with the reason" says "too large to simulate"
+says "found something"
+ok "and nothing was found" [ $? -ne 0 ]
+CODE=2 FINDS=index=32767 sanitize DEVICE=sim build/01_one
+ok "one that cannot run beside others: exit 0" [ $code -eq 0 ]
+unset WORDS
+
 # ---- in the simulator ----------------------------------------------------------------------------
 sanitize DEVICE=sim DTYPE=bf16 build/01_one build/02_two
 ok "a clean run succeeds" [ $code -eq 0 ]
