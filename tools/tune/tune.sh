@@ -12,8 +12,8 @@
 #
 # Environment: NVCC, NVCC_FLAGS, MACROS and VARIANT as in the Makefile; KERNEL, if not the stage's
 # own file is tuned: what is beside it, it may include.
-# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune or no shape is left, 64
-# bad usage. Without a GPU the simulator checks the shapes, and the table has no times.
+# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune, no shape is left or none
+# can run, 64 bad usage. Without a GPU the simulator checks the shapes, and the table has no times.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -72,7 +72,7 @@ combinations() {
         done
         combined=("${next[@]}")
     done < <(constants "$1")
-    printf '%s\n' "${combined[@]}"
+    printf '%s\n' "${combined[@]}" | awk '!seen[$0]++' # a value given twice is one
 }
 
 # reshape COMBINATION KERNEL: the kernel with its constants changed.
@@ -141,6 +141,9 @@ tune() {
     [ ${#fit[@]} -eq 0 ] || "$program" run FORMAT=json "${options[@]}" \
         "${fit[@]/#/$folder/}" >"$folder/results" || code=$?
     [ $code -lt 64 ] || exit $code
+    # Of a problem that it cannot run the program says why, and nothing of the shapes.
+    [ ${#fit[@]} -eq 0 ] || [ -s "$folder/results" ] || exit $((code ? code : 1))
+    [ $code -ne 2 ] || worst=2
     echo "$stage, $VARIANT, $ARCH"
     awk -v arch="$ARCH" -f "$here/../plot/field.awk" -f "$here/tune.awk" "$folder/shapes" \
         "$folder/results" || worst=1

@@ -33,6 +33,11 @@ ok "registers and no spills of the others" [ $? -eq 0 ]
 ok "each is what its name says" \
     grep -q '^constexpr int WARPS = 2; // per block' build/sm_80/tune/01_small/WARPS2/kernel.cu
 ok "no times, and why" says "no times: the shapes ran on the simulator"
+tune "$root/build/attention-sim" N=20 WARPS=2,2 build/sm_80/01_small
+ok "a value that is given twice is one shape" [ "$(grep -c '^WARPS2 ' "$log")" -eq 1 ]
+tune "$root/build/attention-sim" N=1000000 WARPS=2 build/sm_80/01_small
+ok "a problem that cannot run: exit 2" [ $code -eq 2 ]
+ok "with the reason, and no table" eval 'says "choose a smaller B, H, N or NKV" && ! says TFLOP/s'
 NVCC_FLAGS="$NVCC_FLAGS -maxrregcount=16" \
     tune "$root/build/attention-sim" N=20 WARPS=1 build/sm_80/01_small
 ok "no shape that is left: exit 2" [ $code -eq 2 ]
