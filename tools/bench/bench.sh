@@ -51,6 +51,7 @@ for argument in "$@"; do
         REGIME=all) suffix+=_regimes options+=("$argument") ;;
         REGIME=*) suffix+=_$(tr -cd 'a-z0-9' <<<"${argument#*=}") options+=("$argument") ;;
         SUSTAINED=*) sustained=1 suffix+=_sustained options+=("$argument") ;;
+        LSE=0 | SCALE=*) suffix+=_${argument/=/} options+=("$argument") ;;
         SEQS=*) suffix+=_part options+=("$argument") ;;
         *=*) options+=("$argument") ;;
         */work/*) suffix+=_work stages+=("$argument") ;; # a learner's kernel
@@ -92,7 +93,7 @@ if [ "$peers" = 1 ]; then
     fi
 fi
 
-results=${results:-notes/results/$(file_name "$device")$suffix.jsonl}
+results=${results:-notes/results/$(file_name "$device")${suffix,,}.jsonl}
 scratch=$(scratch_beside "$results" bench)
 : >"$scratch/clocks"
 watch_clocks >>"$scratch/clocks" 2>/dev/null &

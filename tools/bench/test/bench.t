@@ -108,6 +108,8 @@ cp "$stem.jsonl" "$work/whole"
 GOALS='stage01 bench' run "$bench" "$work/program" DTYPE=bf16 D=64 CAUSAL=1 SEQS=512 a
 ok "a restricted run has a name of its own" \
     [ -f "${stem}_bf16_d64_causal_part_stage01.jsonl" ]
+run "$bench" "$work/program" LSE=0 SCALE=0.5 a
+ok "so has one without LSE and with another scale" [ -f "${stem}_lse0_scale0.5.jsonl" ]
 run "$bench" "$work/program" build/sm_80/work/07_mine
 ok "so has a learner's kernel" [ -f "${stem}_work.jsonl" ]
 ok "and leaves the whole one" cmp -s "$work/whole" "$stem.jsonl"
