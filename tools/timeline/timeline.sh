@@ -34,12 +34,32 @@ run() { # run OUTPUT VARIABLE=value...
 
 is_record() { grep -q '^"marks":\[\[' "$1" && grep -q "\"name\":\"$stage\"" "$1"; }
 
+# variant_of RECORD: the stage's variant that ran, such as d128_fp16_full.
+variant_of() {
+    sed -nE '/"d":/{s/.*"dtype":"([a-z0-9]*)","causal":(true|false),.*"d":([0-9]*),.*/d\3_\1_\2/
+        s/true$/causal/; s/false$/full/; p; q}' "$1"
+}
+
 # ---- The record ----------------------------------------------------------------------------------
 if [ -n "${RESULTS:-}" ]; then
     [ -f "$RESULTS" ] || { echo "RESULTS=$RESULTS: there is no such file" >&2; exit 64; }
     is_record "$RESULTS" || {
         echo "RESULTS=$RESULTS is no record of $stage: make ${stage%%_*} timeline FORMAT=json" \
             "writes one" | sed 's/make /make stage/' >&2
+        exit 64
+    }
+    for argument in "${arguments[@]}" ${BLOCK:+"BLOCK=$BLOCK"}; do
+        case $argument in
+        *= | D=* | DTYPE=* | CAUSAL=* | DEVICE=* | GPU=* | LIMIT=*) continue ;;
+        esac
+        echo "RESULTS=$RESULTS: a record has its problem and its block, so there can be no" \
+            "$argument beside it" >&2
+        exit 64
+    done
+    recorded=$(variant_of "$RESULTS") built=$(basename "$library" .so)
+    [ "$recorded" = "$built" ] || {
+        echo "RESULTS=$RESULTS is a record of $recorded, not $built: D, DTYPE and CAUSAL must be" \
+            "those of its run" >&2
         exit 64
     }
     cp "$RESULTS" "$scratch/record"

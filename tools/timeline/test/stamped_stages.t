@@ -109,6 +109,11 @@ result $? "the simulator's own name of it is not shown" "$scratch/err"
 refuses "a record that is not there" 'there is no such file' 06 RESULTS="$scratch/none"
 refuses "a folder in its place" 'there is no such file' 06 RESULTS="$scratch"
 refuses "a record of another stage" 'is no record of 06_cp_async' 06 RESULTS="$scratch/12"
+refuses "a record of another variant" 'is a record of d128_fp16_full, not d64_fp16_full' 12 D=64 \
+    RESULTS="$scratch/12"
+refuses "another block than that of the record" 'no BLOCK=5 beside it' 12 BLOCK=5 \
+    RESULTS="$scratch/12"
+refuses "another problem than that of the record" 'no N=64 beside it' 12 N=64 RESULTS="$scratch/12"
 refuses "a variable" 'timeline does not take SECONDS' 06 SECONDS=3
 mkdir -p build/timeline/test
 sed 's,// O_i = O_i / l_i.*,// The end,' stages/06_cp_async/kernel.cu >build/timeline/test/kernel.cu
