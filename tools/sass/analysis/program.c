@@ -44,10 +44,12 @@ static _Noreturn void become(const char *folder, char *const argv[], int out, in
     _exit(127);
 }
 
-/* The last line that is not empty of a text, which is cut into lines. */
+/* The last line that is not empty of a text, which is cut into lines. One that is indented explains
+ * the line above it, and counts where all are. */
 static const char *last_line(char *text) {
     const char *last = "";
-    for (const char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) last = line;
+    for (const char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        if (*line != ' ' || *last == ' ' || *last == '\0') last = line;
     return last;
 }
 

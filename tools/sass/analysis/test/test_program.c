@@ -158,6 +158,9 @@ int main(void) {
     fails(NULL, "echo out; echo first >&2; echo last >&2; echo >&2; exit 3", STATUS_FAIL,
           "sh failed: last");
     fails(NULL, "echo first; echo last; exit 1", STATUS_FAIL, "sh failed: last");
+    fails(NULL, "echo first; echo it is wrong; echo '  here'; exit 1", STATUS_FAIL,
+          "sh failed: it is wrong");
+    fails(NULL, "echo ' all'; echo ' indented'; exit 1", STATUS_FAIL, "sh failed:  indented");
     fails(NULL, "echo; echo; exit 1", STATUS_FAIL, "sh failed: ");
     fails(NULL, "echo out; echo >&2; exit 126", STATUS_FAIL, "sh failed: out");
     fails(NULL, "exit 127", STATUS_SKIP, "sh cannot be run");
