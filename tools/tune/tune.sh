@@ -12,8 +12,9 @@
 #
 # Environment: NVCC, NVCC_FLAGS, MACROS and VARIANT as in the Makefile; KERNEL, if not the stage's
 # own file is tuned: what is beside it, it may include.
-# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune, no shape is left or none
-# can run, 64 bad usage. Without a GPU the simulator checks the shapes, and the table has no times.
+# Exit: 0, 1 if a shape gives a wrong result, 2 if there is nothing to tune, no shape is left, none
+# can run or another tune of the stage runs, 64 bad usage. Without a GPU the simulator checks the
+# shapes, and the table has no times.
 set -euo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -118,7 +119,7 @@ shape() {
 
 # tune STAGE_DIR: one table.
 tune() {
-    local stage=${1##*/} kernel folder name all=() fit=() code=0
+    local stage=${1##*/} kernel folder name lock all=() fit=() code=0
     kernel=${KERNEL:-stages/$stage/kernel.cu}
     ARCH=$(cut -d/ -f2 <<<"$1")
     folder=build/$ARCH/tune/$stage
@@ -126,6 +127,9 @@ tune() {
     mapfile -t all < <(combinations "$kernel")
     [ ${#all[@]} -le $MOST ] ||
         fail 64 "$stage has ${#all[@]} shapes, at most $MOST are allowed: choose with BR, BC, WARPS"
+    mkdir -p "${folder%/*}"
+    exec {lock}>"$folder.lock" # another tune would remove what this one builds
+    flock -n "$lock" || fail 2 "another make tune of $stage runs in this folder: wait for its end"
     rm -rf "$folder"
     for name in "${all[@]}"; do
         mkdir -p "$folder/$name"

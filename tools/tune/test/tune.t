@@ -35,6 +35,12 @@ ok "each is what its name says" \
 ok "no times, and why" says "no times: the shapes ran on the simulator"
 tune "$root/build/attention-sim" N=20 WARPS=2,2 build/sm_80/01_small
 ok "a value that is given twice is one shape" [ "$(grep -c '^WARPS2 ' "$log")" -eq 1 ]
+exec 9>build/sm_80/tune/01_small.lock
+flock 9
+tune "$root/build/attention-sim" N=20 WARPS=2 build/sm_80/01_small 9>&-
+exec 9>&-
+ok "beside another tune of the stage: exit 2" [ $code -eq 2 ]
+ok "which says so" says "another make tune of 01_small runs in this folder"
 tune "$root/build/attention-sim" N=1000000 WARPS=2 build/sm_80/01_small
 ok "a problem that cannot run: exit 2" [ $code -eq 2 ]
 ok "with the reason, and no table" eval 'says "choose a smaller B, H, N or NKV" && ! says TFLOP/s'
