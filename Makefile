@@ -324,7 +324,7 @@ planted: export CUDA_INCLUDE := $(CUDA_INCLUDE)
 $(eval planted: export JOBS := $(JOBS))
 $(if $(and $(BUGS),$(filter planted,$(MAKECMDGOALS))),$(if $(strip $(subst $(COMMA), ,$(BUGS))),,\
     $(error BUGS must be names of planted bugs with commas between them; not '$(BUGS)')))
-PLANTED := $(if $(filter planted,$(MAKECMDGOALS)),$(subst $(COMMA), ,$(BUGS)))
+PLANTED := $(if $(filter planted,$(MAKECMDGOALS)),$(call distinct,$(subst $(COMMA), ,$(BUGS))))
 $(foreach b,$(PLANTED),$(if $(wildcard tools/mutate/planted/$b.bug),,$(error \
     there is no planted bug $b: tools/mutate/planted/ has them)))
 # Of the C tests those that are to catch these bugs, and what a test of their file is linked with.
