@@ -41,7 +41,8 @@ field($0, "tflops") field($0, "ms_median") !~ /^[0-9.eE+-]*$/ {
         key = substr(rest, RSTART + 1, RLENGTH - 3)
         rest = substr(rest, RSTART)
         text = field(rest, key)
-        if (!index(about[key], text)) about[key] = about[key] (about[key] ? " and " : "") text
+        if (!index(" and " about[key] " and ", " and " text " and "))
+            about[key] = about[key] (about[key] ? " and " : "") text
         rest = substr(rest, length(key) + length(text))
     }
     next

@@ -252,6 +252,11 @@ cat "${stem}_decode_bf16.jsonl" "${stem}_decode_sustained.jsonl" >"$work/both.js
 run "$plot" "$work/both.jsonl"
 grep -qF '| decode | 16' "$work/both.md" && grep -qF '| decode, sustained | 16' "$work/both.md"
 ok "a file of both kinds keeps them apart" [ $? -eq 0 ]
+sed 's/make bench [^"]*"/make bench"/' "${stem}_decode_bf16.jsonl" |
+    cat "${stem}_decode_bf16.jsonl" - >"$work/both.jsonl"
+run "$plot" "$work/both.jsonl"
+ok "a command is named that is the beginning of another" \
+    grep -qE '^.make bench .*REGIME=decode.*. and .make bench.,' "$work/both.md"
 run "$bench" "$work/program" REGIME=random SEED=7 a
 ok "random shapes are named by their seed" [ -f "${stem}_random7.jsonl" ]
 
