@@ -93,11 +93,12 @@ static bool set_variable(const Variable *variable, const char *text, Options *op
 static bool set_seqs(const char *text, Options *options, Error *error) {
     char copy[256];
     char *rest = copy;
-    snprintf(copy, sizeof copy, "%s", text);
+    const bool whole = snprintf(copy, sizeof copy, "%s", text) < (int)sizeof copy;
     options->seq_count = 0;
     for (char *item = strsep(&rest, ","); item; item = strsep(&rest, ",")) {
         uint64_t number;
-        if (!whole_number(item, 16384, &number) || number < 1 || options->seq_count == MAX_SEQS)
+        if (!whole || !whole_number(item, 16384, &number) || number < 1 ||
+            options->seq_count == MAX_SEQS)
             return error_set(error, STATUS_USAGE,
                              "SEQS=%s: allowed are up to %d lengths from 1 to 16384 with commas "
                              "between them, as in 512,1024",

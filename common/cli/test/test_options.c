@@ -79,6 +79,9 @@ static void bad_values(void) {
     refuses("SUSTAINED=3", "0|1|2|5|10|30");
     refuses("SEQS=512,,1024", "1 to 16384");
     refuses("SEQS=32768", "1 to 16384");
+    char zeros[300]; /* longer than any list: its end must not be cut off */
+    snprintf(zeros, sizeof zeros, "SEQS=512,%0280d", 64);
+    refuses(zeros, "1 to 16384");
     refuses("COLOUR=red", "B H HKV N NKV D CAUSAL DTYPE INIT");
     refuses("n=5", "B H HKV");
     Options options;
