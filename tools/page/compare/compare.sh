@@ -40,6 +40,13 @@ faulted() { # faulted NAME
             "$(sed -n '/^ptxsim: /{s///p;q}' "$scratch/log")"
     fi
 }
+# A wrong result leaves its counters as they are, and is said.
+wrong() { # wrong NAME
+    grep -q '"checked_rows":null' "$scratch/run" || REASON_OF=$1 awk '
+        match($0, /"status":"fail","reason":"[^"]*"/) {
+            print ENVIRON["REASON_OF"] ": " substr($0, RSTART + 26, RLENGTH - 27)
+        }' "$scratch/run" >&2
+}
 json() { sed 's/[\\"]/\\&/g; s/</\\u003c/g; s/.*/"&"/' <<<"$1"; }
 for side in from to; do
     library=${!side} name=${side}_name file=${side^^}_FILE
@@ -47,6 +54,7 @@ for side in from to; do
     simulated=${library/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}
     record "$@" DEVICE=sim FORMAT=json "$(dirname "$simulated")"
     faulted "${!name}" >>"$scratch/faults"
+    wrong "${!name}"
     cat "$scratch/run" >>"$scratch/simulated"
     lab show FORMAT=json "'$library'" >"$scratch/sass" 2>/dev/null || echo null >"$scratch/sass"
     { printf '{"file":%s,"run":' "$(json "${!file:-}")"; cat "$scratch/run"

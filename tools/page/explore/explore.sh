@@ -17,17 +17,20 @@ folder=$here/..
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+say_reason() { sed -n 's/.*"reason":"\([^"]*\)".*/'"$stage: "'\1/p' "$scratch/run" >&2; }
+
 # A race is a fault that only SIM_RACE sees; a kernel that faults gets its page, too.
 SIM_RECORD=$scratch/record SIM_RACE=1 "$harness-sim" run "$@" DEVICE=sim FORMAT=json \
     "$(dirname "$library")" >"$scratch/run" 2>"$scratch/log" || code=$?
 if [ ! -s "$scratch/record" ]; then
     if grep -o 'SIM_BLOCK=.*' "$scratch/log" | sed 's/^SIM_//' >&2; then exit 64; fi
     cat "$scratch/log" >&2
-    sed -n 's/.*"reason":"\([^"]*\)".*/'"$stage: "'\1/p' "$scratch/run" >&2
+    say_reason
     [ "${code:-0}" -ne 0 ] || code=1
     exit "$code"
 fi
 sed -n 's/^ptxsim: SIM_/ptxsim: /; /^ptxsim: /p' "$scratch/log" >&2
+grep -q '^ptxsim: ' "$scratch/log" || say_reason # a result that is wrong without a fault
 if [ "$output" = - ]; then
     cat "$scratch/record"
     exit

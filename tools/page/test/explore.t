@@ -55,6 +55,14 @@ make stage07 explore KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a kernel that faults at once gets its page" "$scratch/log"
 drive build/explore/07_swizzle_d128_fp16_full_work.html
 
+# A wrong result is no fault, and is said all the same.
+sed 's/O\[.*= (element)sum;/&\n    if (row == 1) O[col] = (element)7.0f;/' \
+    stages/02_coalesced/kernel.cu >build/explore/test/kernel.cu
+make stage02 explore N=20 KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
+result $? "a kernel whose result is wrong gets its page" "$scratch/log"
+grep -q '^02_coalesced: .* elements of O are wrong' "$scratch/log"
+result $? "and make says so" "$scratch/log"
+
 # 128 tiles: of the loops the first, the second and the last round stay.
 make stage06 explore N=64 NKV=8192 H=1 >"$scratch/log" 2>&1
 result $? "a long run gets its page" "$scratch/log"
