@@ -37,6 +37,8 @@ pairs=(
 )
 metrics=$(printf '%s\n' "${pairs[@]}" | awk 'NR % 2 == 0' | tr - '\n' | paste -sd,)
 
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 options=() stages=()
 for argument in "$@"; do
     if [[ $argument == *=* ]]; then options+=("$argument"); else stages+=("$argument"); fi
@@ -47,7 +49,7 @@ shape=(B=1 H=2 HKV=1 N=256 NKV=256)
 # where the simulator has a compiler of its own.
 simulated() {
     "$program-sim" run "${shape[@]}" "${options[@]}" DEVICE=sim FORMAT=json \
-        "${1/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}" 2>/dev/null |
+        "${1/#"${KERNEL_ROOT:-}"/"${SIM_ROOT:-}"}" 2>"$log" |
         grep -o '"[a-z_]*": *[0-9]*' | tr -d '"' | tr ':' ' '
 }
 
@@ -55,7 +57,11 @@ worst=0
 printf '%-18s %-22s %15s %15s %9s\n' stage counter hardware simulator ratio
 for stage in "${stages[@]}"; do
     gpu=$(hardware "$metrics" "$program" "$stage" "${shape[@]}" "${options[@]}")
-    cpu=$(simulated "$stage")
+    cpu=$(simulated "$stage") || {
+        code=$?
+        echo "the simulator could not count ${stage##*/}: $(tail -n 1 "$log")" >&2
+        exit $code
+    }
     for ((i = 0; i < ${#pairs[@]}; i += 2)); do
         a=$(awk -v m="${pairs[i + 1]}" '
             BEGIN { split(m, part, "-") }
