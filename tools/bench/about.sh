@@ -2,8 +2,15 @@
 # What a results file says about its run: the functions that bench.sh and roofline.sh share.
 # Sourced; `gpu` is the index of the GPU. Environment: CUDA_VERSION.
 
+# card: what nvidia-smi knows the GPU by. The index is one among those that CUDA sees.
+card() {
+    local visible
+    IFS=, read -ra visible <<<"${CUDA_VISIBLE_DEVICES:-}"
+    echo "${visible[${gpu:-0}]:-${gpu:-0}}"
+}
+
 # smi FIELDS: what nvidia-smi says of the GPU.
-smi() { nvidia-smi -i "${gpu:-0}" --query-gpu="$1" --format=csv,noheader,nounits; }
+smi() { nvidia-smi -i "$(card)" --query-gpu="$1" --format=csv,noheader,nounits; }
 
 # file_name DEVICE: its name as part of a file's name, such as nvidia_h200.
 file_name() { tr 'A-Z ' 'a-z_' <<<"$1" | tr -cd 'a-z0-9_'; }

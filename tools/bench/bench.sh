@@ -69,7 +69,7 @@ source "$root/tools/bench/about.sh"
 watch_clocks() {
     local fields=utilization.gpu,clocks.sm often=(-l 1)
     [ $sustained = 0 ] || { fields+=,timestamp,power.draw.instant && often=(-lms 100); }
-    exec nvidia-smi -i "$gpu" --query-gpu=$fields --format=csv,noheader,nounits "${often[@]}"
+    exec nvidia-smi -i "$(card)" --query-gpu=$fields --format=csv,noheader,nounits "${often[@]}"
 }
 
 # clocks FILE: the limits, and the range of clocks seen under load.

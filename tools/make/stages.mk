@@ -41,9 +41,10 @@ NVIDIA_SMI := $(or $(wildcard $(addsuffix /nvidia-smi,$(subst :, ,$(PATH)))),\
     $(if $(word 2,$(PATH)),$(shell command -v nvidia-smi)))
 # The architecture: the GPU's own, else sm_80, which has stages 01 to 11. A stage whose header says
 # `needs sm_90a` is built for that and nothing else; one that needs sm_80 is built for that, and
-# simulated, where the GPU is older.
+# simulated, where the GPU is older. GPU is an index among those that CUDA sees.
 ifndef ARCH
-ARCH := sm_$(or $(if $(NVIDIA_SMI),$(shell cc=$$(nvidia-smi -i $(GPU) --query-gpu=compute_cap \
+ARCH := sm_$(or $(if $(NVIDIA_SMI),$(shell IFS=, read -ra visible <<<"$$CUDA_VISIBLE_DEVICES"; \
+    cc=$$(nvidia-smi -i "$${visible[$(GPU)]:-$(GPU)}" --query-gpu=compute_cap \
     --format=csv,noheader 2>/dev/null); cc=$${cc/./}; \
     [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc)),80)
 endif

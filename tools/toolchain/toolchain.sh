@@ -174,11 +174,14 @@ fetch_compiler() {
 
 # The card: its compute capability without the dot, the driver, and the CUDA release that this runs.
 find_card() {
-    card=$(nvidia-smi -i "${GPU:-0}" --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+    local visible
+    IFS=, read -ra visible <<<"${CUDA_VISIBLE_DEVICES:-}" # the index is one among those
+    gpu=${visible[${GPU:-0}]:-${GPU:-0}}
+    card=$(nvidia-smi -i "$gpu" --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
         tr -d .) || true
     [[ $card =~ ^[0-9]+$ ]] || card=''
     [ -n "$card" ] || return 0
-    driver=$(nvidia-smi -i "${GPU:-0}" --query-gpu=driver_version --format=csv,noheader) || true
+    driver=$(nvidia-smi -i "$gpu" --query-gpu=driver_version --format=csv,noheader) || true
     driver_cuda=$(nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p') || true
 }
 
@@ -263,7 +266,7 @@ compile() {
 try_gpu() {
     compile -arch="sm_$card" -DTMA=$((card >= 90)) -cudart shared -L"$lib" -Xlinker "-rpath,$lib" ||
         return 1
-    CUDA_VISIBLE_DEVICES=${GPU:-0} timeout $LAUNCH_SECONDS "$made" >"$log" 2>&1 && return
+    CUDA_VISIBLE_DEVICES=$gpu timeout $LAUNCH_SECONDS "$made" >"$log" 2>&1 && return
     reason="its small stage does not run on the GPU: $(complaint "$log")"
     return 1
 }

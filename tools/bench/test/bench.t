@@ -114,6 +114,11 @@ run "$bench" "$work/program" build/sm_80/work/07_mine
 ok "so has a learner's kernel" [ -f "${stem}_work.jsonl" ]
 ok "and leaves the whole one" cmp -s "$work/whole" "$stem.jsonl"
 run "$bench" "$work/program" RESULTS=mine/x.jsonl a
+# shellcheck disable=SC2016 # expanded when it runs
+sed -i '2i echo "$2" >>"$WATCHED.cards"' "$work/bin/nvidia-smi"
+CUDA_VISIBLE_DEVICES=3,5 run "$bench" "$work/program" RESULTS=mine/y.jsonl GPU=1 a
+ok "the card is one of those that CUDA sees" [ "$(sort -u "$WATCHED.cards")" = 5 ]
+sed -i 2d "$work/bin/nvidia-smi"
 ok "RESULTS names the file" [ -f "$work/tree/mine/x.md" ]
 
 # ---- inputs --------------------------------------------------------------------------------------

@@ -224,6 +224,8 @@ toolkit second 13.0 'sed -i "2s/.*/echo on GPU \$CUDA_VISIBLE_DEVICES; exit 1/" 
 card 9.0 13.0
 front=$copy/second/bin:$copy/card tools GPU=3 CUDA_HOME="$copy/home"
 ok "the trial is on the GPU that is asked for" says "does not run on the GPU: on GPU 3"
+front=$copy/second/bin:$copy/card CUDA_VISIBLE_DEVICES=5,7 tools GPU=1 CUDA_HOME="$copy/home"
+ok "which is one of those that CUDA sees" says "does not run on the GPU: on GPU 7"
 ok "a GPU of 9.0 gets the functions of 9.0" \
     grep -q '^second: .*-arch=sm_90 -DTMA=1' "$copy/compiled"
 card 8.9 13.0
