@@ -179,7 +179,7 @@ echo "$*" >>runs
 [[ $* != *RUNS=* ]] || set -- "$@" D=128 DTYPE=fp16
 if [ "$1" = grid ]; then
     echo "$*" >>grids
-    set -- "$@" D=128 DTYPE=fp16 CAUSAL=1
+    set -- "$@" D=128 DTYPE=fp16 CAUSAL=0
     echo "grid: case 7 of 49" >&2
     for ((i = 0; i < 100; i++)); do
         grep -qx 'grid: case 7 of 49' log.err && touch shown && break
@@ -275,7 +275,7 @@ ok "a problem that is refused is named, with the kernel's own words" \
     says '02_next: it refuses this problem ("lengths are of 64"), and the contract has no such'
 
 change 's,    const int head = blockIdx.x / row_tiles;,&\n    if (p.seq_q == 1) return;,'
-run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+run stage02 grade
 ok "a case of the grid that fails is repeated by make, with the learner's file" \
     says "repeat: make stage02 run KERNEL=$mine DEVICE=sim B="
 repeat=$(sed -nE 's/^ *repeat: make //p' "$log" | head -n 1)
@@ -326,7 +326,7 @@ END
 change 's/#include <limits.h>/&\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>/
     s/#include <math_constants.h>/&\n#include <unistd.h>/
     /^    flash_fwd<<</e cat faults'
-FAULT=remembers run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+FAULT=remembers run stage02 grade
 ok "a launch that remembers its tensors" says "FAILS  the same bits in each run: B=1"
 FAULT=reads run stage02 grade
 ok "a host that reads a tensor" says "or the device's memory?"
@@ -338,7 +338,7 @@ for call in 'exit(0)' '_exit(0)'; do
     ok "and is said to" says "         02_next ended the program: does its host code call exit?"
     ok "runs once" says "the grid, the counters and the signature: first it has to run to its end"
 done
-FAULT='ends one case' run stage02 grade VARIANTS="d128_fp16_full d128_fp16_causal"
+FAULT='ends one case' run stage02 grade
 ok "host code that ends one case of the grid" says "FAILS  right results on the grid"
 ok "is said to" says "         02_next ended the program: does its host code call exit?"
 FAULT=prints run stage02 grade
@@ -356,7 +356,7 @@ ok "run shows it too, and ends with 2" [ $code -eq 2 ]
 ok "as nvcc gives it" says 'error: identifier "nothing" is undefined'
 
 change 's/int c = lane; c < D; c += 32/int c = lane * (D \/ 32), n = 0; n < D \/ 32; c++, n++/'
-run stage02 grade KERNEL=$mine VARIANTS="d128_fp16_full d128_fp16_causal"
+run stage02 grade KERNEL=$mine
 ok "more sectors than the reference" grep -q 'sectors loaded .*<--' "$log"
 ok "that alone of the results" says "holds  right results on the grid"
 ok "and the lines to look at" says "lines to look at (make stage02 annotate KERNEL=$mine shows all)"
