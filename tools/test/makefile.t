@@ -352,6 +352,10 @@ ok "and the later ones for the simulator" builds 06_later 80
 on 8.9
 ok "a newer one gets both for it" builds 01_three_pass 89
 ok "the later ones, too" builds 06_later 89
+# shellcheck disable=SC2016 # the program expands it
+printf '#!/bin/sh\n[ "$2" = 7 ] && echo 8.9 || echo 7.5\n' >bin/nvidia-smi
+CUDA_VISIBLE_DEVICES=5,7 PATH=$PWD/bin:$PATH run run -n GPU=1
+ok "GPU is an index among the cards that CUDA sees" builds 01_three_pass 89
 on 6.1
 ok "an older one gets both for the simulator" builds 01_three_pass 80
 printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi
