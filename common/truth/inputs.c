@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const float LARGE = 12.0f; /* 12 * 12 * N(0, 1): past the 88 where fp32 exp overflows */
 static const float ONEHOT = 4.0f; /* a match gives a logit of 16 sqrt(d), a chance one 16 N(0, 1) */
@@ -18,15 +19,40 @@ typedef struct Coordinates {
     int batch, head, row, column;
 } Coordinates;
 
-static uint64_t random_bits(uint64_t seed, Tensor tensor, size_t index) {
-    const uint64_t key = mix64(seed + 0xd1342543de82ef95u * ((uint64_t)tensor + 1));
+static uint64_t key_of(uint64_t seed, Tensor tensor) {
+    return mix64(seed + 0xd1342543de82ef95u * ((uint64_t)tensor + 1));
+}
+
+static uint64_t random_bits(uint64_t key, size_t index) {
     return mix64(key + 0x9e3779b97f4a7c15u * ((uint64_t)index + 1));
 }
 
-static float normal_value(uint64_t bits) {
-    const float u = ((float)(bits >> 40) + 0.5f) * 0x1p-24f; /* in (0, 1): its log is finite */
-    const float v = (float)(bits & 0xffffff) * 0x1p-24f;
-    return sqrtf(-2.0f * logf(u)) * cosf(6.2831853f * v);
+/* ln x of a positive normal number. x = 2^e m, with m from sqrt(1/2) to sqrt(2), and ln m =
+ * 2 artanh((m - 1) / (m + 1)), which is a power series. */
+static float log_value(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int exponent = (int)(bits - 0x3f3504f3) >> 23; /* less the bits of sqrt(1/2) */
+    bits -= (uint32_t)exponent << 23;
+    float m;
+    memcpy(&m, &bits, sizeof m);
+    const float t = (m - 1) / (m + 1), s = t * t;
+    const float series = 1 + s * (1 / 3.0f + s * (1 / 5.0f + s / 7));
+    return (float)exponent * 0.693147181f + 2 * t * series;
+}
+
+/* sin(2 pi turns) by its power series; |turns| <= 1/4. */
+static float sine_value(float turns) {
+    const float x = 6.2831853f * turns, s = x * x;
+    return x * (1 - s / 6 * (1 - s / 20 * (1 - s / 42 * (1 - s / 72 * (1 - s / 110)))));
+}
+
+/* By Box-Muller. Without libm, so that loops over it become vectors and every machine has the same
+ * inputs; cos(2 pi v) = sin(2 pi (|v - 1/2| - 1/4)). */
+static inline float normal_value(uint64_t bits) {
+    const float u = ((float)(int)(bits >> 40) + 0.5f) * 0x1p-24f; /* in (0, 1]: ln u is finite */
+    const float v = (float)(int)(bits & 0xffffff) * 0x1p-24f;
+    return sqrtf(-2 * log_value(u)) * sine_value(fabsf(v - 0.5f) - 0.25f);
 }
 
 static float uniform_value(uint64_t bits) { return (float)(bits >> 40) * 0x1p-23f - 1.0f; }
@@ -43,7 +69,8 @@ static Coordinates coordinates(const Problem *p, Tensor tensor, size_t index) {
 
 /* The sign of column `column` in the pattern of key `key`. */
 static float pattern(uint64_t seed, int key, int column) {
-    const uint64_t word = random_bits(seed, TENSOR_K, ((size_t)key << 8) + (size_t)column / 64);
+    const size_t index = ((size_t)key << 8) + (size_t)column / 64;
+    const uint64_t word = random_bits(key_of(seed, TENSOR_K), index);
     return word >> column % 64 & 1 ? 1.0f : -1.0f;
 }
 
@@ -79,9 +106,9 @@ static size_t equal_index(const Problem *p, Tensor tensor, size_t index) {
     return tensor == TENSOR_K ? index / head * head + index % d : index;
 }
 
-static float equal_value(Tensor tensor, Coordinates at, uint64_t bits) {
+static float equal_value(Tensor tensor, Coordinates at, uint64_t bits, float normal) {
     if (tensor == TENSOR_V) return 40000 + 20000 * uniform_value(bits);
-    if (at.column > 0) return normal_value(bits);
+    if (at.column > 0) return normal;
     if (tensor == TENSOR_K) return EQUAL_K;
     return at.row % 4 == 3 ? EQUAL_Q : 0;
 }
@@ -109,40 +136,7 @@ static float special_value(const Problem *p, uint64_t seed, Tensor tensor, size_
     return normal;
 }
 
-float inputs_value(const Problem *problem, Init init, double strength, uint64_t seed, Tensor tensor,
-                   size_t index) {
-    if (init == INIT_EQUAL) index = equal_index(problem, tensor, index);
-    const uint64_t bits = random_bits(seed, tensor, index);
-    if (init_strength(init) > 0)
-        return model_value(problem, init, strength > 0 ? strength : init_strength(init), tensor,
-                           index, normal_value(bits));
-    switch (init) {
-    case INIT_UNIFORM:
-        return uniform_value(bits);
-    case INIT_LARGE:
-        return normal_value(bits) * (tensor == TENSOR_V ? 1 : LARGE);
-    case INIT_ONEHOT:
-        return onehot_value(problem, seed, tensor, coordinates(problem, tensor, index));
-    case INIT_RAMP:
-        return ramp_value(tensor, coordinates(problem, tensor, index));
-    case INIT_TINY:
-        return tiny_value(problem, tensor, index % (size_t)problem->d, normal_value(bits));
-    case INIT_EQUAL:
-        return equal_value(tensor, coordinates(problem, tensor, index), bits);
-    case INIT_ZEROS:
-        return bits >> 63 ? -0.0f : 0.0f;
-    case INIT_DOMINANT:
-        return dominant_value(problem, seed, tensor, index, normal_value(bits));
-    case INIT_INFINITE:
-        return special_value(problem, seed, tensor, index, normal_value(bits), INFINITY);
-    case INIT_NAN:
-        if (seed / 3 % 4 == 2 && tensor == holder_of(seed)) return NAN;
-        return special_value(problem, seed, tensor, index, normal_value(bits), NAN);
-    default:
-        return normal_value(bits);
-    }
-}
-
+/* What the elements of a tensor depend on, besides their indices. */
 typedef struct Fill {
     const Problem *problem;
     Init init;
@@ -152,12 +146,70 @@ typedef struct Fill {
     uint16_t *out;
 } Fill;
 
+/* Of the element, or of the one that it is a copy of. */
+static uint64_t bits_of(const Fill *fill, uint64_t key, size_t index) {
+    if (fill->init == INIT_EQUAL) index = equal_index(fill->problem, fill->tensor, index);
+    return random_bits(key, index);
+}
+
+/* The value of an element from its bits, and from the normal number that these give. */
+static float value_of(const Fill *fill, size_t index, uint64_t bits, float normal) {
+    const Problem *problem = fill->problem;
+    const Tensor tensor = fill->tensor;
+    const double strength = fill->strength, usual = init_strength(fill->init);
+    const uint64_t seed = fill->seed;
+    if (usual > 0)
+        return model_value(problem, fill->init, strength > 0 ? strength : usual, tensor, index,
+                           normal);
+    switch (fill->init) {
+    case INIT_UNIFORM:
+        return uniform_value(bits);
+    case INIT_LARGE:
+        return normal * (tensor == TENSOR_V ? 1 : LARGE);
+    case INIT_ONEHOT:
+        return onehot_value(problem, seed, tensor, coordinates(problem, tensor, index));
+    case INIT_RAMP:
+        return ramp_value(tensor, coordinates(problem, tensor, index));
+    case INIT_TINY:
+        return tiny_value(problem, tensor, index % (size_t)problem->d, normal);
+    case INIT_EQUAL:
+        return equal_value(tensor, coordinates(problem, tensor, index), bits, normal);
+    case INIT_ZEROS:
+        return bits >> 63 ? -0.0f : 0.0f;
+    case INIT_DOMINANT:
+        return dominant_value(problem, seed, tensor, index, normal);
+    case INIT_INFINITE:
+        return special_value(problem, seed, tensor, index, normal, INFINITY);
+    case INIT_NAN:
+        if (seed / 3 % 4 == 2 && tensor == holder_of(seed)) return NAN;
+        return special_value(problem, seed, tensor, index, normal, NAN);
+    default:
+        return normal;
+    }
+}
+
+float inputs_value(const Problem *problem, Init init, double strength, uint64_t seed, Tensor tensor,
+                   size_t index) {
+    const Fill fill = {problem, init, strength, seed, tensor, NULL};
+    const uint64_t bits = bits_of(&fill, key_of(seed, tensor), index);
+    return value_of(&fill, index, bits, normal_value(bits));
+}
+
+enum { AT_ONCE = 256 };
+
 static void fill_piece(size_t first, size_t end, void *context) {
     const Fill *fill = context;
-    for (size_t i = first; i < end; i++)
-        fill->out[i] = element_from_float(
-            fill->problem->type,
-            inputs_value(fill->problem, fill->init, fill->strength, fill->seed, fill->tensor, i));
+    const uint64_t key = key_of(fill->seed, fill->tensor);
+    uint64_t bits[AT_ONCE];
+    float normal[AT_ONCE];
+    for (size_t from = first; from < end; from += AT_ONCE) {
+        const size_t count = end - from < AT_ONCE ? end - from : AT_ONCE;
+        for (size_t i = 0; i < count; i++) bits[i] = bits_of(fill, key, from + i);
+        for (size_t i = 0; i < count; i++) normal[i] = normal_value(bits[i]);
+        for (size_t i = 0; i < count; i++)
+            fill->out[from + i] = element_from_float(fill->problem->type,
+                                                     value_of(fill, from + i, bits[i], normal[i]));
+    }
 }
 
 /* Bytes that programs may still take without swapping; SIZE_MAX: unknown. */

@@ -5,13 +5,14 @@ PTXSIM := $(call objects,$(addprefix tools/ptxsim/,ptx decode machine machine/me
     cuda))
 # What computes for long is compiled for speed. Of the simulator's hundreds of operations each is
 # one loop over lanes, which only has to become vectors; compilers are most of a first run.
-FAST := common/base/element.c $(addprefix common/truth/,check.c oracle.c products.c) \
+FAST := common/base/element.c $(addprefix common/truth/,check.c inputs.c oracle.c products.c) \
         tools/ptxsim/machine/% tools/ptxsim/ops/mma.c tools/ptxsim/report/record.c \
         tools/ptxsim/report/footprint.c $(addprefix tools/sass/replay/,path.c replay.c)
+FOR_SPEED := -O3 -fno-math-errno
 LANES := tools/ptxsim/ops/ops_%
 build/host/%.o: %.c build/flags/host build/toolchain.mk
 	@$(folder); $(call say,cc    $<); \
-	$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),-O3) \
+	$(CC) $(CFLAGS) $(if $(filter $(FAST),$<),$(FOR_SPEED)) \
 	    $(if $(filter $(LANES),$<),-ftree-vectorize) $(HOST_FLAGS) -Icommon \
 	    -Itools/ptxsim -Itools/sass -isystem $(CUDA_INCLUDE) -c $< -o $(fresh) -MT $@ \
 	    -MF $(fresh).d && mv $(fresh).d $(@:.o=.d) && $(place) && $(said)
@@ -41,6 +42,6 @@ TRUTH_SOURCES := $(foreach s,cli/library cli/regimes cli/options truth/init trut
 export TRUTH := build/libtruth.so
 $(TRUTH): $(TRUTH_SOURCES) $(wildcard common/*.h common/*/*.h) build/flags/host build/toolchain.mk
 	@$(folder); $(call say,link  $@)
-	@$(CC) $(CFLAGS) -O3 $(filter-out -M%,$(HOST_FLAGS)) -Icommon -isystem $(CUDA_INCLUDE) -fPIC \
-	    -shared $(TRUTH_SOURCES) -lm -o $(fresh) && $(place)
+	@$(CC) $(CFLAGS) $(FOR_SPEED) $(filter-out -M%,$(HOST_FLAGS)) -Icommon \
+	    -isystem $(CUDA_INCLUDE) -fPIC -shared $(TRUTH_SOURCES) -lm -o $(fresh) && $(place)
 	@$(said)

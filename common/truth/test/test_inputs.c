@@ -3,6 +3,7 @@
  * `large` that a naive exp survives; `onehot` queries that attend to the wrong key; hard inputs
  * that are not as hard as their description; other values for the same seed; a problem too large
  * for the host that is tried. */
+#include "base/generator.h"
 #include "test/tap.h"
 #include "truth/inputs.h"
 #include "truth/oracle.h"
@@ -51,6 +52,29 @@ static void distribution(Init init, Tensor tensor, double deviation, double leas
     is_near(sqrt(squares / count), deviation, 0.02 * deviation, "standard deviation");
     ok(low >= least && low < 0.7 * least && high <= most && high > 0.7 * most, "%s: range %g .. %g",
        init_name(init), low, high);
+}
+
+/* Box-Muller by libm; and a tensor has the values that its elements have alone. */
+static void normal_numbers(void) {
+    const Problem p = make(1, 1, 1, 1000, 1000, false);
+    const uint64_t key = mix64(3 + 0xd1342543de82ef95u);
+    Inputs inputs;
+    Error error;
+    double worst = 0;
+    int other = 0;
+    inputs_create(&p, INIT_NORMAL, 0, 3, 1, &inputs, &error);
+    for (size_t i = 0; i < 64000; i++) {
+        const uint64_t bits = mix64(key + 0x9e3779b97f4a7c15u * (i + 1));
+        const double u = ((float)(bits >> 40) + 0.5f) * 0x1p-24f, v = (double)(bits & 0xffffff);
+        const double expected = sqrt(-2 * log(u)) * cos(6.283185307179586 * v * 0x1p-24);
+        const float value = inputs_value(&p, INIT_NORMAL, 0, 3, TENSOR_Q, i);
+        worst = fmax(worst, fabs((double)value - expected));
+        other += element_from_float(TYPE_FP16, value) != inputs.Q[i];
+    }
+    ok(worst < 2e-6, "normal numbers are those of Box-Muller, to within %g", worst);
+    is_int(other, 0, "and those of a tensor are the same, rounded");
+    inputs_free(&inputs);
+    ok(!inputs.Q && !inputs.K && !inputs.V, "what is freed is not there any more");
 }
 
 static double correlation(Tensor a, Tensor b, uint64_t seed_b, size_t shift) {
@@ -358,6 +382,7 @@ int main(void) {
     distribution(INIT_UNIFORM, TENSOR_K, sqrt(1.0 / 3), -1, 1);
     distribution(INIT_LARGE, TENSOR_K, 12, -66, 66);
     distribution(INIT_LARGE, TENSOR_V, 1, -5.5, 5.5);
+    normal_numbers();
     is_near(correlation(TENSOR_Q, TENSOR_K, 3, 0), 0, 0.02, "Q and K are unrelated");
     is_near(correlation(TENSOR_K, TENSOR_V, 3, 0), 0, 0.02, "K and V are unrelated");
     is_near(correlation(TENSOR_Q, TENSOR_Q, 4, 0), 0, 0.02, "seeds 3 and 4 are unrelated");

@@ -11,7 +11,6 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=tools/test/tap.sh
 . tools/test/tap.sh
 shown=("$log")
-says() { grep -qF -- "$1" "$log"; }
 unset MAKEFLAGS MAKELEVEL MFLAGS MUTANTS SEED JOBS CODE
 code=tools/mutate/code
 
