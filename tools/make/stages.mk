@@ -48,8 +48,7 @@ ARCH := sm_$(or $(if $(NVIDIA_SMI),$(shell IFS=, read -ra visible <<<"$$CUDA_VIS
     --format=csv,noheader 2>/dev/null); cc=$${cc/./}; \
     [[ $$cc =~ ^[0-9]+$$ && $$cc -ge 75 ]] && echo $$cc)),80)
 endif
-NEEDS := $(subst :needs ,:,$(shell grep -How 'needs sm_[0-9a]*' $(STAGES:%=stages/%/kernel.cu)))
-needing = $(patsubst stages/%/kernel.cu:$1,%,$(filter %:$1,$(NEEDS)))
+needing = $(foreach s,$(STAGES),$(if $(findstring needs $1,$(file <stages/$s/kernel.cu)),$s))
 SM_75 := $(call needing,sm_75)
 SM_90A := $(call needing,sm_90a)
 arch_of = $(strip $(if $(filter $1,$(SM_90A)),sm_90a,\

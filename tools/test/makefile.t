@@ -30,7 +30,6 @@ cp tools/test/small_kernel.cu "$copy/stages/01_three_pass/kernel.cu"
 cp stages/02_*/kernel.cu "$copy/stages/02_coalesced/"
 cd "$copy" || exit 1
 run() { make "$@" >"$log" 2>&1; }
-says() { grep -qF -- "$1" "$log"; }
 built() { grep -c '^nvcc ' "$log"; }
 
 run

@@ -19,4 +19,6 @@ result() { # result STATUS DESCRIPTION [FILE]: FILE is shown in place of $shown
     [ ${#files[@]} -eq 0 ] || head -qn 100 -- "${files[@]}" | sed 's/^/# /'
 }
 
+says() { [[ $(<"${log:?}") == *"$1"* ]]; } # says TEXT: it is in the test's file $log
+
 skip() { echo "ok $((count += 1)) # SKIP $1"; } # skip REASON

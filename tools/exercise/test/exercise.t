@@ -31,7 +31,6 @@ run() {
     code=$?
     cat "$log.err" >>"$log"
 }
-says() { grep -qF -- "$1" "$log"; }
 change() { # change SED: the learner starts afresh and then edits
     rm -f "$mine"
     make stage02 start >/dev/null && sed -i "$1" "$mine"

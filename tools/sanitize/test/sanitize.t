@@ -11,7 +11,6 @@ calls=$work/calls log=$work/log
 # shellcheck source=tools/test/tap.sh
 . tools/test/tap.sh
 shown=("$log" "$calls")
-says() { grep -qF -- "$1" "$log"; }
 called() { [ "$(grep -cE -- "$2" "$calls")" -eq "$1" ]; } # called TIMES PATTERN
 
 mkdir "$work/bin"

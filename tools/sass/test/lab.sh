@@ -12,7 +12,6 @@ trap 'rm -rf "$scratch"' EXIT
 # shellcheck source=tools/test/tap.sh
 . tools/test/tap.sh
 shown=("$log")
-says() { grep -qF -- "$1" "$log"; }
 not() { ! "$@"; }
 
 # The value of a variable in a make fragment.

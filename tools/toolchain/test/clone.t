@@ -55,7 +55,6 @@ run() {
     (cd "$copy/clone" && env TOOLCHAIN_SEARCH=wheels PATH="$copy/bin:$PATH" "$@" \
         make CC="$copy/bin/cc" stage01 stage12 run) >"$log" 2>&1 || status=$?
 }
-says() { grep -qF -- "$1" "$log"; }
 once() { [ "$(grep -cF -- "$1" "$log")" -eq 1 ]; }
 nothing_left() { [ -z "$(find "$copy/clone/build" -type f 2>/dev/null)" ]; }
 refused() { # refused WHAT REASON: exit 2, one sentence with the reason and both ways out

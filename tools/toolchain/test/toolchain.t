@@ -51,7 +51,6 @@ simulator() {
         "$copy/build/sim.mk"
 }
 simulates() { grep -sqxF -- "SIM_NVCC := $1" "$copy/build/sim.mk"; }
-says() { grep -qF -- "$1" "$log"; }
 wrote() { grep -sqxF -- "$1" "$copy/build/out.mk"; }
 one_line() { [ "$(wc -l <"$log")" -eq 1 ]; }
 fresh() { rm -rf "$copy/build" "$copy/calls"; }

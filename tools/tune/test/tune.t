@@ -11,7 +11,6 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=tools/test/tap.sh
 . tools/test/tap.sh
 shown=("$log")
-says() { grep -qF -- "$1" "$log"; }
 
 nvcc=$(sed -n 's/^NVCC := //p' build/toolchain.mk)
 export NVCC=$nvcc MACROS='-DHEAD_DIM=128 -DELEMENT_BF16=0 -DCAUSAL=0' VARIANT=d128_fp16_full

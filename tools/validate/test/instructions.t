@@ -10,7 +10,6 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=tools/test/tap.sh
 . tools/test/tap.sh
 shown=("$log")
-says() { grep -qF -- "$1" "$log"; }
 ask() { PATH=$work:$PATH LIMIT=5 tools/validate/instructions.sh "$@" >"$log" 2>&1; code=$?; }
 
 gpu() { printf '#!/bin/sh\n%s\n' "$1" >"$work/nvidia-smi"; chmod +x "$work/nvidia-smi"; }
