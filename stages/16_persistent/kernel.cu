@@ -876,11 +876,11 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
                 best = plan;
             }
         }
-    // With up to two pieces per block, full sixteen, a counter costs more than it brings.
-    best.counted = best.row_tiles * best.heads * best.pieces > (CAUSAL ? 2 : 16) * blocks;
-    // Causal: many heads at a time, so that no long tiles are left for the end; but what they read
-    // fits L2. One size for all groups; without a counter, where their order alone balances the
-    // tiles, as large as that allows. Full: one head, so that blocks read the same keys at once.
+    // Up to two pieces per block, full 16 or 48 key tiles: a counter costs more than it brings.
+    const int uncounted = CAUSAL ? 2 : max(16, 48 / key_tiles);
+    best.counted = best.row_tiles * best.heads * best.pieces > uncounted * blocks;
+    // Causal: as many heads at a time as fit L2, so that no long tiles are left for the end; with a
+    // counter up to MAX_GROUP. Full: one head, so that blocks read the same keys at once.
     const long long fit = L2_BYTES * best.sharing / (2ll * sizeof(element) * p->seq_kv * D);
     best.group = fit < 1 ? 1 : (int)min(fit, (long long)(best.counted ? MAX_GROUP : best.heads));
     best.group = ceil_div(best.heads, ceil_div(best.heads, best.group));
