@@ -285,6 +285,10 @@ ok "for the same reason" says "elements of O are wrong"
 
 change 's/^    if (row >= p.seq_q) return;.*//'
 run stage02 grade
+ok "rows that belong to the next head are a race with its block" says "data race between blocks"
+
+change 's/((size_t)head \* p.seq_q + row) \* D;/((size_t)(head + 1) * p.seq_q + row) * D;/'
+run stage02 grade
 ok "an access out of bounds is named with its line" \
     says "$mine:$(grep -n 'S += (float)q' $mine | cut -d: -f1)"
 

@@ -26,6 +26,13 @@ static const double PROBE_SECONDS = 1; /* how long to run before an estimate is 
  * the best stages, those whose products are wgmma. */
 static const double FASTEST = 4e10;
 
+/* A block that has ended; those of all places before its own have not. */
+typedef struct Ended {
+    uint64_t place;
+    GridUses uses;
+    struct Ended *next;
+} Ended;
+
 /* A launch in progress, shared by its threads. */
 typedef struct Launch {
     Kernel *kernel;
@@ -39,6 +46,9 @@ typedef struct Launch {
     uint64_t finished;
     LaunchStatus status;
     uint64_t fault_place; /* the first one whose block went wrong */
+    GridUses uses;        /* with SIM_RACE: of the blocks in all places before `compared` */
+    Ended *ended;         /* the others that have ended, by place */
+    uint64_t compared;
     char report[sizeof((Block *)0)->report];
 } Launch;
 
@@ -126,15 +136,57 @@ static bool take_place(Launch *launch, uint64_t *place) {
     return taken;
 }
 
-static void finish_place(Launch *launch, const Block *block, uint64_t place, bool good) {
+static void note_fault(Launch *launch, const Block *block, uint64_t place) {
+    if (place >= launch->fault_place) return;
+    launch->status = LAUNCH_FAULT;
+    launch->fault_place = place;
+    memcpy(launch->report, block->report, sizeof launch->report);
+}
+
+/* Looks for races of blocks in the order of their places, so that the first is always the same. */
+static void compare(Launch *launch, Block *block, Ended *ended) {
+    Ended **at = &launch->ended;
+    GridConflict conflict;
+    while (*at && (*at)->place < ended->place) at = &(*at)->next;
+    ended->next = *at;
+    *at = ended;
+    while ((ended = launch->ended) && ended->place == launch->compared) {
+        launch->ended = ended->next;
+        launch->compared++;
+        if (grid_race(&launch->uses, &ended->uses, &conflict)) {
+            report_grid_race(block, &conflict);
+            note_fault(launch, block, ended->place);
+        }
+        grid_free(&ended->uses);
+        free(ended);
+    }
+}
+
+static void finish_place(Launch *launch, Block *block, uint64_t place, bool good, Ended *ended) {
     pthread_mutex_lock(&launch->lock);
     launch->finished++;
-    if (!good && place < launch->fault_place) {
-        launch->status = LAUNCH_FAULT;
-        launch->fault_place = place;
-        memcpy(launch->report, block->report, sizeof launch->report);
-    }
+    if (!good) note_fault(launch, block, place);
+    if (ended) compare(launch, block, ended);
     pthread_mutex_unlock(&launch->lock);
+}
+
+/* Where the block in this place notes what it uses; NULL: not wanted. */
+static Ended *begin_uses(const Launch *launch, uint64_t place, uint64_t index) {
+    if (!launch->settings.race) return NULL;
+    Ended *ended = calloc(1, sizeof *ended);
+    if (!ended) abort();
+    ended->place = place;
+    ended->uses.block = index;
+    return ended;
+}
+
+static void run_place(Launch *launch, Block *block, uint64_t place) {
+    const uint64_t index = block_at(launch, place);
+    Ended *ended = begin_uses(launch, place, index);
+    block->uses = ended ? &ended->uses : NULL;
+    const bool good = recorder_run(launch->record, block, index);
+    block->uses = NULL;
+    finish_place(launch, block, place, good, ended);
 }
 
 static void add_counts(Launch *launch, const Block *block) {
@@ -167,9 +219,7 @@ static void *work(void *argument) {
         return NULL;
     }
     block->early = shape->early;
-    while (take_place(launch, &place))
-        finish_place(launch, block, place,
-                     recorder_run(launch->record, block, block_at(launch, place)));
+    while (take_place(launch, &place)) run_place(launch, block, place);
     block_count_straight(block);
     add_counts(launch, block);
     block_free(block);
@@ -276,6 +326,7 @@ LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const ar
     record_fault(&launch);
     refuse_state(&launch);
     recorder_end(launch.record);
+    grid_free(&launch.uses);
     fputs(launch.report, stderr);
     return launch.status;
 }

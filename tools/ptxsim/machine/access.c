@@ -337,11 +337,21 @@ static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kin
           kind_names[kind]);
 }
 
+/* What the block uses, for grid_race. It is strong if `op` is, in a scope that has other blocks. */
+static void note_use(const Block *block, const Op *op, uint64_t address, uint64_t bytes,
+                     AccessKind kind) {
+    const bool strong = op->order && !op->of_block;
+    const unsigned writes = kind == ACCESS_LOAD ? 0 : GRID_WRITES;
+    grid_note(block->uses, writes | (strong ? GRID_STRONG : 0), address, bytes,
+              (uint32_t)op->index);
+}
+
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind) {
     require_begun(warp, lane, address, kind);
     const Allocation *a = find_range(warp, lane, address, bytes, kind);
     if (a->loaded)
         memory_mark_range(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address, bytes);
+    if (warp->block->uses) note_use(warp->block, warp->op, address, bytes, kind);
 }
 
 static void mark(const Allocation *a, uint64_t address, AccessKind kind) {
@@ -409,6 +419,23 @@ static void fill_lanes(uint64_t filled[LANES], const uint64_t address[LANES], ui
     for (unsigned l = 0; l < LANES; l++) filled[l] = mask >> l & 1 ? address[l] : first;
 }
 
+/* What lanes use; neighbours mostly use what comes next, or the same. */
+static void note_lanes(const Block *block, const Op *op, const uint64_t address[LANES],
+                       uint32_t mask, unsigned bytes, const uint8_t *read, AccessKind kind) {
+    uint64_t from = 0, end = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const unsigned l = first_lane(left);
+        const uint64_t at = address[l], to = at + (read ? read[l] : bytes);
+        if (at < from || at > end) {
+            note_use(block, op, from, end - from, kind);
+            from = end = at;
+        }
+        if (to > end) end = to;
+    }
+    note_use(block, op, from, end - from, kind);
+    if (op->order & ~RACE_STRONG && !op->of_block) block->uses->closed = true;
+}
+
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
                     unsigned bytes, const uint8_t *read, AccessKind kind) {
     const Block *block = warp->block;
@@ -430,6 +457,7 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     Record *record = block->record;
     if (record) observe_global(record, warp, address, mask, bytes, units);
     count_request(counter(warp, op), units);
+    if (block->uses) note_lanes(block, op, address, mask, bytes, read, kind);
 }
 
 /* What global_lanes does for all lanes of a request that has the pattern of the operation's last
@@ -608,7 +636,7 @@ void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind ki
                   Access *access) {
     const Block *block = warp->block;
     const uint32_t mask = lanes_of(warp, op);
-    const bool simple = mask == ALL_LANES && !block->race && !block->record;
+    const bool simple = mask == ALL_LANES && !block->race && !block->uses && !block->record;
     if (simple && op->space == SPACE_SHARED && op->address_width == 4 &&
         shared_again(warp, op, REG(u32, r), bytes, kind, access))
         return;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "decode/kernel.h"
+#include "machine/memory/grid_race.h"
 #include "machine/memory/memo.h"
 #include "machine/memory/memory.h"
 #include "machine/memory/pattern.h"
@@ -85,7 +86,7 @@ typedef struct OpRequests {
 /* How to run: from the environment. */
 typedef struct Settings {
     bool late;       /* SIM_ASYNC: asynchronous copies land as late as allowed, else at once */
-    bool race;       /* SIM_RACE: look for races in shared memory */
+    bool race;       /* SIM_RACE: look for races */
     bool force;      /* FORCE: run however long it takes */
     uint64_t budget; /* SIM_BUDGET: operations a warp may execute in one block */
     int threads;     /* SIM_THREADS: host threads */
@@ -125,7 +126,8 @@ struct Block {
     Patterns *patterns;      /* of all requests */
     Memo *readable;          /* patterns at places in shared memory all of which is written */
     Memo *marked;            /* patterns at places in global memory whose sectors are marked */
-    Race *race;              /* NULL: not wanted */
+    Race *race;              /* in shared memory; NULL: not wanted */
+    GridUses *uses;          /* of global memory; NULL: not wanted */
     struct Record *record;   /* observe.h; NULL: this block is not recorded */
     jmp_buf escape;          /* fault() ends the block */
     char report[4096];       /* what fault() has to say */
@@ -141,6 +143,9 @@ _Noreturn void fault(Warp *warp, int lane, const char *format, ...)
 /* The warp has used up its budget of operations. */
 _Noreturn void fault_endless(Warp *warp);
 _Noreturn void fault_race(Warp *warp, const RaceReport *race);
+
+/* Writes a report about two blocks, to the report of any block of the launch. */
+void report_grid_race(Block *block, const GridConflict *conflict);
 
 /* No warp can go on: reports what each of them waits for. */
 _Noreturn void fault_deadlock(Block *block);

@@ -109,8 +109,9 @@ static void run_atomic(Warp *warp, const Op *op) {
 static void take_qualifiers(Decoder *d) {
     static const char *const orders[] = {"acquire", "release", "acq_rel", NULL};
     static const uint8_t bits[] = {RACE_ACQUIRES, RACE_RELEASES, RACE_ACQUIRES | RACE_RELEASES};
-    static const char *const others[] = {"relaxed", "cta", "cluster", "gpu", "sys", "noftz", NULL};
+    static const char *const others[] = {"relaxed", "gpu", "sys", "noftz", NULL};
     while (take_one(d, others) >= 0) continue;
+    d->op->of_block = take(d, "cta") || take(d, "cluster");
     const int which = take_one(d, orders);
     d->op->order = (uint8_t)(RACE_STRONG | (which < 0 ? 0 : bits[which]));
 }

@@ -35,6 +35,7 @@ static void run_mbarrier_init_fence(Warp *warp, const Op *op) {
 }
 
 static void run_fence(Warp *warp, const Op *op) {
+    if (warp->block->uses && !op->of_block) warp->block->uses->closed = true;
     if (warp->block->race)
         race_fence(warp->block->race, (unsigned)warp->index, warp->mask, op->order);
 }
@@ -102,6 +103,7 @@ static bool decode_fence(Decoder *d) {
     const bool both = old || take(d, "sc") || take(d, "acq_rel");
     if (both || take(d, "acquire")) d->op->order |= RACE_ACQUIRES;
     if (both || take(d, "release")) d->op->order |= RACE_RELEASES;
+    d->op->of_block = take(d, "cta") || take(d, "cluster");
     take_all(d);
     if (of_proxy) d->next = d->in->operands; /* a fence of tensor maps names one */
     return done(d,

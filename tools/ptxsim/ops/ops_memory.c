@@ -63,6 +63,20 @@
         }                                                                                         \
     }
 
+/* Whether some lane of the store leaves another value where lane l's element e is. If none does,
+ * another block has, at this moment. */
+static bool is_lost(Warp *warp, const Op *op, const Access *access, int e, unsigned l) {
+    const u8 *place = access->at[l] + (unsigned)e * op->bytes, *value = REG(u8, e + 1);
+    bool lost = false;
+    for (int i = 0; i < op->elements; i++) {
+        const u8 *from = REG(u8, i + 1);
+        for (unsigned k = 0; k < LANES; k++)
+            lost |= warp->mask >> k & 1 && access->at[k] + (unsigned)i * op->bytes == place &&
+                    memcmp(from + k * op->width, value + l * op->width, op->bytes) != 0;
+    }
+    return lost;
+}
+
 /* Of lanes that store at the same place the highest wins, with an odd SIM_ORDER the lowest. */
 static void settle(Warp *warp, const Op *op, const Access *access) {
     const Settings *settings = warp->block->settings;
@@ -72,8 +86,8 @@ static void settle(Warp *warp, const Op *op, const Access *access) {
         for (unsigned l = LANES; settings->order % 2 && l-- > 0;)
             if (warp->mask >> l & 1) memcpy(access->at[l] + at, from + l * op->width, op->bytes);
         if (settings->race && !op->order)
-            EACH_ACTIVE(if (memcmp(access->at[l] + at, from + l * op->width, op->bytes) != 0)
-                            fault_lost(warp, l));
+            EACH_ACTIVE(if (memcmp(access->at[l] + at, from + l * op->width, op->bytes) != 0 &&
+                            is_lost(warp, op, access, e, l)) fault_lost(warp, l));
     }
 }
 
@@ -183,13 +197,14 @@ static Space take_space(Decoder *d) {
 /* Cache hints say nothing about what is loaded. An access that is strong may see other blocks'
  * writes; a volatile one is relaxed. */
 static void take_modifiers(Decoder *d) {
-    static const char *const hints[] = {"nc", "ca",   "cg",  "cs",      "lu",  "cv",  "wb",
-                                        "wt", "weak", "cta", "cluster", "gpu", "sys", NULL};
+    static const char *const hints[] = {"nc", "ca", "cg",   "cs",  "lu",  "cv",
+                                        "wb", "wt", "weak", "gpu", "sys", NULL};
     static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio", NULL};
     static const uint8_t orders[] = {0, 0, RACE_ACQUIRES, RACE_RELEASES, 0};
     for (int which; (which = take_one(d, strong)) >= 0;)
         d->op->order |= (uint8_t)(RACE_STRONG | orders[which]);
     while (take_one(d, hints) >= 0) continue;
+    d->op->of_block = take(d, "cta") || take(d, "cluster");
     for (int i = 1; i < d->in->parts; i++) { /* .L1::evict_last, .L2::128B and their like */
         const Text part = d->in->part[i];
         if (part.length > 4 && part.at[0] == 'L' && part.at[2] == ':') d->taken |= 1u << i;

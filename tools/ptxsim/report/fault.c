@@ -201,6 +201,24 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
     longjmp(block->escape, 1);
 }
 
+void report_grid_race(Block *block, const GridConflict *conflict) {
+    static const char *const kinds[GRID_KINDS] = {"a read", "a write", "a volatile or relaxed read",
+                                                  "an atomic, volatile or relaxed write"};
+    const uint32_t *grid = block->grid;
+    block->report[0] = 0;
+    say(block,
+        "ptxsim: data race between blocks: both use the same bytes of global memory, one of them "
+        "writes, and nothing orders them (global address 0x%llx)\n  in kernel %s\n",
+        (unsigned long long)conflict->address, block->kernel->name);
+    for (int i = 0; i < 2; i++) {
+        const uint64_t at = conflict->side[i].block;
+        say(block, "  block (%llu, %llu, %llu): %s\n", (unsigned long long)(at % grid[0]),
+            (unsigned long long)(at / grid[0] % grid[1]),
+            (unsigned long long)(at / grid[0] / grid[1]), kinds[conflict->side[i].kind]);
+        say_place(block, &block->kernel->op[conflict->side[i].source], "    ");
+    }
+}
+
 /* What the mbarrier that a warp waits for lacks. */
 static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
     Mbarrier state;

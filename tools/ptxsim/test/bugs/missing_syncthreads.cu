@@ -11,4 +11,4 @@ template <bool BUG> __global__ void kernel(float *out) {
     out[tid] = tile[127 - tid]; // reported
 }
 
-MAIN(2, 128, 0)
+MAIN(1, 128, 0)
