@@ -596,7 +596,7 @@ static __global__ void merge(element *O, float *LSE, Parts parts, Plan plan, Att
     const int index = blockIdx.x * blockDim.z + threadIdx.z;
     const int tile = index / plan.BR, in_tile = index % plan.BR;
     const Tile t = tile_of<true>(p, plan, tile * plan.pieces);
-    const bool there = t.last >= 0 && t.first_row + in_tile < plan.rows;
+    const bool there = t.first_row + in_tile < plan.rows;
     float2 rows = make_float2(-FLT_MAX, 0);
     Columns O_i = {{0}};
     cudaGridDependencySynchronize(); // RAW: parts

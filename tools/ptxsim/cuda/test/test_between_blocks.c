@@ -81,11 +81,11 @@ static void test_faults(void) {
                                       " setp.eq.u32 g, b, 3; @g st.global.u32 [p+400], b;");
     says(all, "0", &line, "  in",
          "  in kernel k\n" SIDE("0, 0, 0", "a write", STORE) SIDE("1, 0, 0", "a write", STORE));
-    for (int i = 0; i < 2; i++)
-        says(
-            i ? both : behind, "0", &line, "  in",
-            "  in kernel k, block (3, 0, 0), warp 0, lane 0: thread (0, 0, 0)\n  at an unknown line "
-            "(build with nvcc -lineinfo)\n  PTX @g st.global.u32 [p+400], b\n");
+    static const char fault[] =
+        "  in kernel k, block (3, 0, 0), warp 0, lane 0: thread (0, 0, 0)\n"
+        "  at an unknown line (build with nvcc -lineinfo)\n  PTX @g st.global.u32 [p+400], b\n";
+    says(behind, "0", &line, "  in", fault);
+    says(both, "0", &line, "  in", fault);
 }
 
 int main(void) {
