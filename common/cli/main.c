@@ -13,6 +13,7 @@
 #include "cli/timeline.h"
 #include "device/counters.h"
 #include "device/handover.h"
+#include "device/simulator.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -126,6 +127,9 @@ static int finish(int code) {
 }
 
 static bool simulator_takes(const Options *options, Error *error) {
+    char problem[200];
+    if (!simulator_settings(problem, sizeof problem))
+        return error_set(error, STATUS_USAGE, "%s", problem);
     if (options->device == DEVICE_GPU)
         return error_set(error, STATUS_USAGE,
                          "DEVICE=gpu: allowed here are auto and sim, this is the simulator");

@@ -10,7 +10,11 @@
 #include "attention.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* False if a setting in the environment is none; then `problem` says which are allowed. */
+bool simulator_settings(char *problem, size_t size);
 
 /* Before run number `run`, from 0, of several whose results must be equal: another order of what a
  * right kernel does not depend on. */

@@ -17,7 +17,8 @@ $(or $4,$(KERNEL_ROOT))/$1/$2/%.so: $(or $3,stages/$2/kernel.cu) common/attentio
 	    -o $$(fresh) </dev/null 2>$$(fresh).log; code=$$$$?; \
 	if [ -s $$(fresh).log ]; then cat $$(fresh).log >&2; \
 	    ! grep -q '(C75' $$(fresh).log || { code=1; \
-	        echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; }; \
+	        echo "$$<: ptxas had to change how wgmma is issued, see the message above." >&2; \
+	        echo "notes/12_wgmma.md, Pitfalls, says what is usually missing." >&2; }; \
 	elif [ $$$$code -ne 0 ]; then \
 	    echo "$$<: the compiler failed and said nothing: is the disk of build/ full?" >&2; \
 	fi; [ $$$$code -eq 0 ] || exit 1; \

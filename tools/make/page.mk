@@ -20,10 +20,13 @@ $(foreach v,FROM TO,$(if $(call side_folder,$v),\
         side_folder,$v)$(call side_stage,$v),\
         $($v) build/flags/compare_$v,$r)))))
 endif
-compared = $(firstword $(subst _, ,$(call side_stage,$1)))$(if $(call side_folder,$1),_file)
+compared = $(firstword $(subst _, ,$(call side_stage,$1)))$(if $(call side_folder,$1),_$(call \
+    name_of,$($1)))
 
-# A page of one recorded block.
-page_of = build/explore/$1_$(VARIANT)$(if $(KERNEL),_work).html
+# A page of one recorded block; the page of a file has its name.
+name_of = $(basename $(notdir $1))
+of_file = $(if $(KERNEL),_$(call name_of,$(KERNEL)))
+page_of = build/explore/$1_$(VARIANT)$(of_file).html
 source_of = $(or $(KERNEL),stages/$1/kernel.cu)
 
 # The site: chapters, explorer and comparisons as pages that any web server can hold. The stages are

@@ -25,7 +25,7 @@ TIMED_KERNELS := $(filter $(foreach s,$(TIMED),%/$s/$(VARIANT).so),$(KERNELS))
 STAMPED := $(foreach s,$(TIMED),$(call stamped_so,$s))
 $(foreach s,$(TIMED),$(eval $(call stamped_rule,$s,$(call stamped_folder,$s),$(KERNEL_FLAGS))))
 test: $(STAMPED)
-timeline_page = build/timeline/$1_$(VARIANT)$(if $(KERNEL),_work).html
+timeline_page = build/timeline/$1_$(VARIANT)$(of_file).html
 
 # On the site: a page of every record in notes/results/timeline/.
 define site_timeline

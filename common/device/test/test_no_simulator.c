@@ -21,6 +21,7 @@ int main(void) {
     ok(!simulator_strayed(), "and no stream");
     ok(!simulator_unlisted(&(AttentionKernel){NULL, NULL, 0, 0}), "no kernel has been seen");
     ok(!simulator_rehearse(0) && simulator_rehearsed() == 0, "nothing is launched for show");
+    ok(simulator_settings(NULL, 0), "no setting is wrong");
     ok(!simulator_too_long(1e30), "nothing is too large to simulate");
     counters_report(out);
     counters_annotate(out, "a page");

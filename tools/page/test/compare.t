@@ -35,7 +35,7 @@ make compare FROM=07 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a file is taken as a side" "$scratch/log"
 grep -qE ' build/compare/test/kernel.cu is bound by .* x the bound of 07_swizzle ' "$scratch/log"
 result $? "and goes by its name" "$scratch/log"
-page=build/compare/07_07_file_d128_fp16_full.html
+page=build/compare/07_07_kernel_d128_fp16_full.html
 drive "$page"
 document "$page"
 grep -q '<h1 id="title">07 swizzle → build/compare/test/kernel.cu</h1>' "$scratch/document"
@@ -49,7 +49,7 @@ result "$(grep -q '<mark>of</mark> <mark>a</mark>\|<mark>of</mark>' "$scratch/do
 sed '/__syncthreads();/d' stages/07_swizzle/kernel.cu >build/compare/test/kernel.cu
 make compare FROM=06 TO=build/compare/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a kernel that faults gets its page" "$scratch/log"
-page=build/compare/06_07_file_d128_fp16_full.html
+page=build/compare/06_07_kernel_d128_fp16_full.html
 said='build/compare/test/kernel.cu faulted, and its counters end there: shared memory is read'
 grep -q "^$said before" "$scratch/log" && grep -q ">$said before" "$page" &&
     ! grep -q '<th>ratio' "$page"

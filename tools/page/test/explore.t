@@ -42,7 +42,7 @@ drive build/explore/06_cp_async_d128_fp16_full.html '' 390,844
 mkdir -p build/explore/test
 sed '/__syncthreads(); \/\/ WAR: sK, sV, sP/d' stages/04_online_softmax/kernel.cu \
     >build/explore/test/kernel.cu
-page=build/explore/04_online_softmax_d128_fp16_full_work.html
+page=build/explore/04_online_softmax_d128_fp16_full_kernel.html
 make stage04 explore KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a kernel with a race gets its page" "$scratch/log"
 grep -q 'data race' "$scratch/log"
@@ -53,7 +53,7 @@ drive "$page"
 sed '0,/__syncthreads();/{//d}' stages/07_swizzle/kernel.cu >build/explore/test/kernel.cu
 make stage07 explore KERNEL=build/explore/test/kernel.cu >"$scratch/log" 2>&1
 result $? "a kernel that faults at once gets its page" "$scratch/log"
-drive build/explore/07_swizzle_d128_fp16_full_work.html
+drive build/explore/07_swizzle_d128_fp16_full_kernel.html
 
 # A wrong result is no fault, and is said all the same.
 sed 's/O\[.*= (element)sum;/&\n    if (row == 1) O[col] = (element)7.0f;/' \

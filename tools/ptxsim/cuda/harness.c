@@ -4,6 +4,7 @@
 #include "device/simulator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/registry.h"
 #include "report/annotate.h"
@@ -131,6 +132,48 @@ const char *simulator_unlisted(const AttentionKernel kernels[]) {
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
+
+/* A variable of the environment: one of two words, or a whole number up to `most`. */
+typedef struct Setting {
+    const char *name, *word[2];
+    uint64_t most;
+} Setting;
+
+static const Setting settings[] = {
+    {"SIM_ASYNC", {"late", "early"}, 0},   {"SIM_FMA", {"separate", "fused"}, 0},
+    {"SIM_RACE", {"0", "1"}, 0},           {"SIM_ORDER", {NULL}, INT64_MAX},
+    {"SIM_BUDGET", {NULL}, INT64_MAX},     {"SIM_INDEX", {NULL}, UINT32_MAX},
+    {"SIM_MULTIPROCESSORS", {NULL}, 1024}, {"SIM_THREADS", {NULL}, 1024},
+};
+
+static bool is_number(const char *text, uint64_t most) {
+    uint64_t value = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at < '0' || *at > '9' || value > most / 10) return false;
+        value = 10 * value + (uint64_t)(*at - '0');
+        if (value > most) return false;
+    }
+    return true;
+}
+
+bool simulator_settings(char *problem, size_t size) {
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const Setting *s = &settings[i];
+        const char *set = getenv(s->name);
+        if (!set || !*set) continue;
+        if (s->word[0] && strcmp(set, s->word[0]) != 0 && strcmp(set, s->word[1]) != 0) {
+            snprintf(problem, size, "%s=%s: allowed are %s and %s", s->name, set, s->word[0],
+                     s->word[1]);
+            return false;
+        }
+        if (!s->word[0] && !is_number(set, s->most)) {
+            snprintf(problem, size, "%s=%s: allowed are whole numbers from 0 to %llu", s->name, set,
+                     (unsigned long long)s->most);
+            return false;
+        }
+    }
+    return true;
+}
 
 void simulator_vary(int run) {
     char order[16];

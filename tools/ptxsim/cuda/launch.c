@@ -10,6 +10,7 @@
 #include "cuda/module.h"
 #include "cuda/watch.h"
 #include "device/simulator.h"
+#include "machine/async.h"
 #include "machine/scheduler.h"
 #include "ptx/bounds.h"
 #include "report/recorder.h"
@@ -26,13 +27,6 @@ static const double PROBE_SECONDS = 1; /* how long to run before an estimate is 
  * the best stages, those whose products are wgmma. */
 static const double FASTEST = 4e10;
 
-/* A block that has ended; those of all places before its own have not. */
-typedef struct Ended {
-    uint64_t place;
-    GridUses uses;
-    struct Ended *next;
-} Ended;
-
 /* A launch in progress, shared by its threads. */
 typedef struct Launch {
     Kernel *kernel;
@@ -47,8 +41,9 @@ typedef struct Launch {
     LaunchStatus status;
     uint64_t fault_place; /* the first one whose block went wrong */
     GridUses uses;        /* with SIM_RACE: of the blocks in all places before `compared` */
-    Ended *ended;         /* the others that have ended, by place */
     uint64_t compared;
+    GridUses **ended; /* [room] by place, of those that have ended and were not compared */
+    int room;
     char report[sizeof((Block *)0)->report];
 } Launch;
 
@@ -136,57 +131,58 @@ static bool take_place(Launch *launch, uint64_t *place) {
     return taken;
 }
 
+/* The first place where something goes wrong counts; two reports of that are both kept. */
 static void note_fault(Launch *launch, const Block *block, uint64_t place) {
-    if (place >= launch->fault_place) return;
+    if (place > launch->fault_place) return;
+    const size_t used = place == launch->fault_place ? strlen(launch->report) : 0;
     launch->status = LAUNCH_FAULT;
     launch->fault_place = place;
-    memcpy(launch->report, block->report, sizeof launch->report);
+    snprintf(launch->report + used, sizeof launch->report - used, "%s", block->report);
 }
 
-/* Looks for races of blocks in the order of their places, so that the first is always the same. */
-static void compare(Launch *launch, Block *block, Ended *ended) {
-    Ended **at = &launch->ended;
+/* Looks for races of blocks in the order of their places, so that the first is the same whoever
+ * ends first. */
+static void compare(Launch *launch, Block *block, uint64_t place, GridUses *uses) {
     GridConflict conflict;
-    while (*at && (*at)->place < ended->place) at = &(*at)->next;
-    ended->next = *at;
-    *at = ended;
-    while ((ended = launch->ended) && ended->place == launch->compared) {
-        launch->ended = ended->next;
-        launch->compared++;
-        if (grid_race(&launch->uses, &ended->uses, &conflict)) {
+    for (int had; (uint64_t)(had = launch->room) <= place;) {
+        launch->ended = queue_room(launch->ended, had, &launch->room, sizeof *launch->ended);
+        memset(launch->ended + had, 0, (size_t)(launch->room - had) * sizeof *launch->ended);
+    }
+    launch->ended[place] = uses;
+    while (launch->compared < (uint64_t)launch->room && launch->ended[launch->compared]) {
+        uses = launch->ended[launch->compared];
+        if (grid_race(&launch->uses, uses, &conflict)) {
             report_grid_race(block, &conflict);
-            note_fault(launch, block, ended->place);
+            note_fault(launch, block, launch->compared);
         }
-        grid_free(&ended->uses);
-        free(ended);
+        launch->compared++;
+        grid_free(uses);
+        free(uses);
     }
 }
 
-static void finish_place(Launch *launch, Block *block, uint64_t place, bool good, Ended *ended) {
+static void finish_place(Launch *launch, Block *block, uint64_t place, bool good, GridUses *uses) {
     pthread_mutex_lock(&launch->lock);
     launch->finished++;
     if (!good) note_fault(launch, block, place);
-    if (ended) compare(launch, block, ended);
+    if (uses) compare(launch, block, place, uses);
     pthread_mutex_unlock(&launch->lock);
 }
 
-/* Where the block in this place notes what it uses; NULL: not wanted. */
-static Ended *begin_uses(const Launch *launch, uint64_t place, uint64_t index) {
-    if (!launch->settings.race) return NULL;
-    Ended *ended = calloc(1, sizeof *ended);
-    if (!ended) abort();
-    ended->place = place;
-    ended->uses.block = index;
-    return ended;
+static GridUses *begin_uses(uint64_t block) {
+    GridUses *uses = calloc(1, sizeof *uses);
+    if (!uses) abort();
+    uses->block = block;
+    return uses;
 }
 
 static void run_place(Launch *launch, Block *block, uint64_t place) {
     const uint64_t index = block_at(launch, place);
-    Ended *ended = begin_uses(launch, place, index);
-    block->uses = ended ? &ended->uses : NULL;
+    GridUses *uses = launch->settings.race ? begin_uses(index) : NULL;
+    block->uses = uses;
     const bool good = recorder_run(launch->record, block, index);
     block->uses = NULL;
-    finish_place(launch, block, place, good, ended);
+    finish_place(launch, block, place, good, uses);
 }
 
 static void add_counts(Launch *launch, const Block *block) {
@@ -327,6 +323,7 @@ LaunchStatus launch_run(Kernel *kernel, const LaunchShape *shape, void *const ar
     refuse_state(&launch);
     recorder_end(launch.record);
     grid_free(&launch.uses);
+    free(launch.ended);
     fputs(launch.report, stderr);
     return launch.status;
 }

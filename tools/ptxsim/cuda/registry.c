@@ -1,5 +1,6 @@
 #include "cuda/registry.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,11 +89,20 @@ Function *registry_function(const void *host) {
     return function;
 }
 
-Kernel *registry_kernel(Function *function) {
-    char error[ERROR_BYTES];
+/* The kernel, decoded when it is first asked for: by one thread of the host at a time. */
+static Kernel *decoded(const Function *function, char error[ERROR_BYTES]) {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
     Module *module = load(function->program);
-    if (!module) return NULL;
-    Kernel *kernel = module_kernel(module, function->name, error, sizeof error);
+    Kernel *kernel = module ? module_kernel(module, function->name, error, ERROR_BYTES) : NULL;
+    pthread_mutex_unlock(&turn);
+    return kernel;
+}
+
+Kernel *registry_kernel(Function *function) {
+    char error[ERROR_BYTES] = "";
+    Kernel *kernel = decoded(function, error);
+    if (!kernel && !*error) return NULL;
     if (!kernel && !function->failed) fprintf(stderr, "ptxsim: %s\n", error);
     function->failed = !kernel;
     return kernel;

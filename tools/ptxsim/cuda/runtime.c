@@ -3,6 +3,7 @@
  * names. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -605,8 +606,8 @@ static bool shared_allowed(const Function *function, const Kernel *kernel, size_
     return false;
 }
 
-static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic,
-                          cudaStream_t stream, bool early) {
+static cudaError_t launch_alone(const void *host, dim3 grid, dim3 block, void **arguments,
+                                size_t dynamic, cudaStream_t stream, bool early) {
     Function *function;
     Kernel *kernel;
     cudaError_t error = find_kernel(host, &function, &kernel);
@@ -632,6 +633,17 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
     error = outcomes[launch_run(kernel, &shape, arguments)];
     if (error == cudaErrorLaunchFailure) lost = error;
     return result(error);
+}
+
+/* Threads of the host that launch take turns: a kernel is decoded once, and has one set of
+ * parameters. */
+static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic,
+                          cudaStream_t stream, bool early) {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
+    const cudaError_t error = launch_alone(host, grid, block, arguments, dynamic, stream, early);
+    pthread_mutex_unlock(&turn);
+    return error;
 }
 
 cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,

@@ -337,12 +337,12 @@ static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kin
           kind_names[kind]);
 }
 
-/* What the block uses, for grid_race. It is strong if `op` is, in a scope that has other blocks. */
-static void note_use(const Block *block, const Op *op, uint64_t address, uint64_t bytes,
-                     AccessKind kind) {
+void global_use(const Block *block, const Op *op, uint64_t address, uint64_t bytes,
+                AccessKind kind) {
     const bool strong = op->order && !op->of_block;
     const unsigned writes = kind == ACCESS_LOAD ? 0 : GRID_WRITES;
-    grid_note(block->uses, writes | (strong ? GRID_STRONG : 0), address, bytes,
+    const unsigned size = !strong ? 0 : op->type.pair ? 2 : op->bytes;
+    grid_note(block->uses, writes | (strong ? GRID_STRONG : 0), size, address, bytes,
               (uint32_t)op->index);
 }
 
@@ -351,7 +351,7 @@ void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, Access
     const Allocation *a = find_range(warp, lane, address, bytes, kind);
     if (a->loaded)
         memory_mark_range(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address, bytes);
-    if (warp->block->uses) note_use(warp->block, warp->op, address, bytes, kind);
+    if (warp->block->uses) global_use(warp->block, warp->op, address, bytes, kind);
 }
 
 static void mark(const Allocation *a, uint64_t address, AccessKind kind) {
@@ -420,20 +420,21 @@ static void fill_lanes(uint64_t filled[LANES], const uint64_t address[LANES], ui
 }
 
 /* What lanes use; neighbours mostly use what comes next, or the same. */
-static void note_lanes(const Block *block, const Op *op, const uint64_t address[LANES],
-                       uint32_t mask, unsigned bytes, const uint8_t *read, AccessKind kind) {
+static void use_lanes(const Block *block, const Op *op, const uint64_t address[LANES],
+                      uint32_t mask, unsigned bytes, const uint8_t *read, AccessKind kind) {
     uint64_t from = 0, end = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         const unsigned l = first_lane(left);
         const uint64_t at = address[l], to = at + (read ? read[l] : bytes);
         if (at < from || at > end) {
-            note_use(block, op, from, end - from, kind);
+            global_use(block, op, from, end - from, kind);
             from = end = at;
         }
         if (to > end) end = to;
     }
-    note_use(block, op, from, end - from, kind);
-    if (op->order & ~RACE_STRONG && !op->of_block) block->uses->closed = true;
+    global_use(block, op, from, end - from, kind);
+    const unsigned order = kind == ACCESS_STORE ? op->order & ~(unsigned)RACE_STRONG : op->order;
+    if (!op->of_block) grid_order(block->uses, order);
 }
 
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
@@ -457,7 +458,8 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     Record *record = block->record;
     if (record) observe_global(record, warp, address, mask, bytes, units);
     count_request(counter(warp, op), units);
-    if (block->uses) note_lanes(block, op, address, mask, bytes, read, kind);
+    if (block->uses && kind != ACCESS_ATOMIC)
+        use_lanes(block, op, address, mask, bytes, read, kind);
 }
 
 /* What global_lanes does for all lanes of a request that has the pattern of the operation's last

@@ -92,7 +92,8 @@ static void order(Warp *warp, const Op *op, unsigned l, uint64_t place, bool wri
 
 /* operands: d or -1, address, b, c or -1 */
 static void run_atomic(Warp *warp, const Op *op) {
-    const bool backwards = warp->block->settings->order % 2;
+    Block *block = warp->block;
+    const bool backwards = block->settings->order % 2;
     Access access;
     access_lanes(warp, op, 1, op->bytes, ACCESS_ATOMIC, &access);
     for (unsigned i = 0; i < LANES; i++) {
@@ -101,9 +102,12 @@ static void run_atomic(Warp *warp, const Op *op) {
         const uint64_t place = access_place(warp, op, 1, l);
         const bool is_global = place > UINT32_MAX; /* no shared address is */
         const bool writes = run_lane(warp, op, l, access.at[l], is_global);
-        if (warp->block->race) order(warp, op, l, place, writes);
+        if (block->race) order(warp, op, l, place, writes);
+        if (!block->uses || !is_global) continue;
+        global_use(block, op, place, op->bytes, writes ? ACCESS_ATOMIC : ACCESS_LOAD);
+        if (!op->of_block) grid_order(block->uses, op->order);
     }
-    warp->block->progress++;
+    block->progress++;
 }
 
 static void take_qualifiers(Decoder *d) {

@@ -34,8 +34,13 @@ static void run_mbarrier_init_fence(Warp *warp, const Op *op) {
         race_mbarrier_init_fence(warp->block->race, (unsigned)warp->index, warp->mask);
 }
 
+/* What the scope's other blocks do is ordered, and no more: a fence of tensor maps. */
+static void run_map_fence(Warp *warp, const Op *op) {
+    if (warp->block->uses && !op->of_block) grid_order(warp->block->uses, op->order);
+}
+
 static void run_fence(Warp *warp, const Op *op) {
-    if (warp->block->uses && !op->of_block) warp->block->uses->closed = true;
+    run_map_fence(warp, op);
     if (warp->block->race)
         race_fence(warp->block->race, (unsigned)warp->index, warp->mask, op->order);
 }
@@ -100,6 +105,7 @@ static bool decode_fence(Decoder *d) {
     if (!old && !opcode_is(d, "fence")) return false;
     const bool of_init = take(d, "mbarrier_init"), of_proxy = take(d, "proxy");
     const bool of_shared = of_proxy && take(d, "async") && !take(d, "global");
+    const bool of_map = of_proxy && take(d, "tensormap::generic");
     const bool both = old || take(d, "sc") || take(d, "acq_rel");
     if (both || take(d, "acquire")) d->op->order |= RACE_ACQUIRES;
     if (both || take(d, "release")) d->op->order |= RACE_RELEASES;
@@ -109,6 +115,7 @@ static bool decode_fence(Decoder *d) {
     return done(d,
                 of_init     ? run_mbarrier_init_fence
                 : of_shared ? run_proxy_fence
+                : of_map    ? run_map_fence
                 : of_proxy  ? run_nothing
                             : run_fence,
                 CLASS_OTHER);

@@ -201,22 +201,40 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
     longjmp(block->escape, 1);
 }
 
-void report_grid_race(Block *block, const GridConflict *conflict) {
-    static const char *const kinds[GRID_KINDS] = {"a read", "a write", "a volatile or relaxed read",
-                                                  "an atomic, volatile or relaxed write"};
+/* What one of two blocks does. A weak access that other blocks would take for a strong one has a
+ * scope without them. */
+static void say_use(Block *block, const SectorUse *use, uint32_t source) {
+    const Op *op = &block->kernel->op[source];
     const uint32_t *grid = block->grid;
+    const bool strong = use->kind & GRID_STRONG;
+    say(block, "  block (%llu, %llu, %llu): a %s%s%s\n", (unsigned long long)(use->block % grid[0]),
+        (unsigned long long)(use->block / grid[0] % grid[1]),
+        (unsigned long long)(use->block / grid[0] / grid[1]), strong ? "strong " : "",
+        use->kind & GRID_WRITES ? "write" : "read",
+        op->order && !strong ? ", for threads of its block alone" : "");
+    say_place(block, op, "    ");
+}
+
+void report_grid_race(Block *block, const GridConflict *conflict) {
+    const SectorUse *one = &conflict->side[0], *other = &conflict->side[1];
+    const Allocation *a = memory_find(conflict->address, 1);
     block->report[0] = 0;
-    say(block,
-        "ptxsim: data race between blocks: both use the same bytes of global memory, one of them "
-        "writes, and nothing orders them (global address 0x%llx)\n  in kernel %s\n",
-        (unsigned long long)conflict->address, block->kernel->name);
-    for (int i = 0; i < 2; i++) {
-        const uint64_t at = conflict->side[i].block;
-        say(block, "  block (%llu, %llu, %llu): %s\n", (unsigned long long)(at % grid[0]),
-            (unsigned long long)(at / grid[0] % grid[1]),
-            (unsigned long long)(at / grid[0] / grid[1]), kinds[conflict->side[i].kind]);
-        say_place(block, &block->kernel->op[conflict->side[i].source], "    ");
-    }
+    say(block, "ptxsim: data race between blocks: both use the same bytes of global memory, one of "
+               "them writes, and nothing orders them (");
+    if (a)
+        say(block, "byte %llu of an allocation of %llu)\n",
+            (unsigned long long)(conflict->address - a->start),
+            (unsigned long long)(a->end - a->start));
+    else
+        say(block, "global address 0x%llx)\n", (unsigned long long)conflict->address);
+    say(block, "  in kernel %s\n", block->kernel->name);
+    say_use(block, one, grid_source(conflict, 0));
+    say_use(block, other, grid_source(conflict, 1));
+    if (one->kind & other->kind & GRID_STRONG)
+        say(block, "  both are strong, but one has %d bytes and the other %d\n", one->size,
+            other->size);
+    else if ((one->kind | other->kind) & GRID_STRONG)
+        say(block, "  one is strong (atomic, volatile or relaxed), the other is not\n");
 }
 
 /* What the mbarrier that a warp waits for lacks. */

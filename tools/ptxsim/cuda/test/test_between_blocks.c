@@ -38,13 +38,18 @@ static void says(const char *code, const char *order, const LaunchShape *shape, 
 #define SIDE(block, what, code)                                               \
     "  block (" block "): " what "\n    at an unknown line (build with nvcc " \
     "-lineinfo)\n    PTX " code "\n"
+#define RACE(byte)                                                                             \
+    "ptxsim: data race between blocks: both use the same bytes of global memory, one of them " \
+    "writes, and nothing orders them (byte " byte " of an allocation of 256)\n"
+#define MIXED "  one is strong (atomic, volatile or relaxed), the other is not\n"
 #define STORE "st.global.u32 [p], b"
 static const LaunchShape line = {{8, 1, 1}, {1, 1, 1}, 0, false};
 
 static void test_first(void) {
     static const char pairs[] = KERNEL(PAIRS);
-    says(pairs, "0", &line, "  in",
-         "  in kernel k\n" SIDE("0, 0, 0", "a write", STORE) SIDE("1, 0, 0", "a write", STORE));
+    says(pairs, "0", &line, "ptxsim",
+         RACE("0") "  in kernel k\n" SIDE("0, 0, 0", "a write", STORE)
+             SIDE("1, 0, 0", "a write", STORE));
     says(pairs, "1", &line, "  in",
          "  in kernel k\n" SIDE("7, 0, 0", "a write", STORE) SIDE("6, 0, 0", "a write", STORE));
 }
@@ -68,11 +73,10 @@ static void test_deep(void) {
     const LaunchShape shape = {{1, 2, 4}, {1, 1, 1}, 0, false};
     says(code, "0", &shape, "  in",
          "  in kernel k\n" SIDE("0, 0, 2", "a read", "@!g ld.global.u32 n, [p]")
-             SIDE("0, 1, 3", "an atomic, volatile or relaxed write",
-                  "@g atom.global.add.u32 n, [p+-12], 1"));
+             SIDE("0, 1, 3", "a strong write", "@g atom.global.add.u32 n, [p+-12], 1") MIXED);
 }
 
-/* What goes wrong in the first place counts, be it a race or within a block. */
+/* What goes wrong in the first place counts, be it a race or within a block, or both. */
 static void test_faults(void) {
     static const char all[] = KERNEL("setp.eq.u32 g, b, 3; @g st.global.u32 [p+400], b; " PAIRS);
     static const char behind[] = KERNEL("setp.eq.u32 g, b, 3; @g st.global.u32 [p+400], b; "
@@ -81,11 +85,13 @@ static void test_faults(void) {
                                       " setp.eq.u32 g, b, 3; @g st.global.u32 [p+400], b;");
     says(all, "0", &line, "  in",
          "  in kernel k\n" SIDE("0, 0, 0", "a write", STORE) SIDE("1, 0, 0", "a write", STORE));
-    static const char fault[] =
-        "  in kernel k, block (3, 0, 0), warp 0, lane 0: thread (0, 0, 0)\n"
-        "  at an unknown line (build with nvcc -lineinfo)\n  PTX @g st.global.u32 [p+400], b\n";
-    says(behind, "0", &line, "  in", fault);
-    says(both, "0", &line, "  in", fault);
+#define FAULT                                                            \
+    "  in kernel k, block (3, 0, 0), warp 0, lane 0: thread (0, 0, 0)\n" \
+    "  at an unknown line (build with nvcc -lineinfo)\n  PTX @g st.global.u32 [p+400], b\n"
+    says(behind, "0", &line, "  in", FAULT);
+    says(both, "0", &line, "  in",
+         FAULT RACE("4") "  in kernel k\n" SIDE("2, 0, 0", "a write", STORE)
+             SIDE("3, 0, 0", "a write", STORE));
 }
 
 int main(void) {

@@ -35,7 +35,43 @@ static bool has(const char *set, int expected) {
            launch_multiprocessors() == (uint32_t)expected;
 }
 
+/* Whether a value of a variable is taken; what is said if not. */
+static void takes(const char *name, const char *value, const char *expected) {
+    char said[200] = "";
+    setenv(name, value, 1);
+    const bool taken = simulator_settings(said, sizeof said);
+    ok(taken == !*expected && strcmp(said, expected) == 0, "%s=%s is %s", name, value,
+       *expected ? "refused" : "taken");
+    if (strcmp(said, expected) != 0) printf("# said: %s\n", said);
+    unsetenv(name);
+}
+
+static void test_refusals(void) {
+    takes("SIM_RACE", "1", "");
+    takes("SIM_RACE", "0", "");
+    takes("SIM_RACE", "", "");
+    takes("SIM_RACE", "yes", "SIM_RACE=yes: allowed are 0 and 1");
+    takes("SIM_ASYNC", "early", "");
+    takes("SIM_ASYNC", "Early", "SIM_ASYNC=Early: allowed are late and early");
+    takes("SIM_FMA", "fuse", "SIM_FMA=fuse: allowed are separate and fused");
+#define NUMBERS(most) ": allowed are whole numbers from 0 to " most
+    takes("SIM_MULTIPROCESSORS", "1024", "");
+    takes("SIM_MULTIPROCESSORS", "1025", "SIM_MULTIPROCESSORS=1025" NUMBERS("1024"));
+    takes("SIM_MULTIPROCESSORS", "99999999999999999999",
+          "SIM_MULTIPROCESSORS=99999999999999999999" NUMBERS("1024"));
+    takes("SIM_THREADS", "abc", "SIM_THREADS=abc" NUMBERS("1024"));
+    takes("SIM_INDEX", "4294967295", "");
+    takes("SIM_INDEX", "4294967296", "SIM_INDEX=4294967296" NUMBERS("4294967295"));
+    takes("SIM_ORDER", "-1", "SIM_ORDER=-1" NUMBERS("9223372036854775807"));
+    takes("SIM_ORDER", "+1", "SIM_ORDER=+1" NUMBERS("9223372036854775807"));
+    takes("SIM_BUDGET", "9223372036854775807", "");
+    takes("SIM_BUDGET", "9223372036854775808",
+          "SIM_BUDGET=9223372036854775808" NUMBERS("9223372036854775807"));
+    takes("SIM_BUDGET", "1e9", "SIM_BUDGET=1e9" NUMBERS("9223372036854775807"));
+}
+
 int main(void) {
+    test_refusals();
     ok(has("132", 132), "as many multiprocessors as are asked for");
     ok(has("1025", 1024) && has("18446744073709551615", 1024), "at most 1024");
     ok(has("0", 4) && has("many", 4) && has(NULL, 4), "four where the number says nothing");

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTOR = 32, FEWEST_BITS = 6 };
+#include "machine/memory/race.h"
+
+enum { FEWEST_BITS = 6 };
 
 static void *resized(void *array, int count, size_t bytes) {
     void *more = realloc(array, (size_t)count * bytes);
@@ -28,13 +30,14 @@ static void grow(GridUses *uses) {
     }
 }
 
-static SectorUse *add(GridUses *uses, uint64_t sector, uint64_t block) {
+static SectorUse *add(GridUses *uses, const SectorUse *use) {
     if (!uses->bits || uses->count == 1 << uses->bits) grow(uses);
-    int *bucket = bucket_of(uses, sector);
-    SectorUse *use = &uses->use[uses->count];
-    *use = (SectorUse){.sector = sector, .block = block, .next = *bucket};
+    int *bucket = bucket_of(uses, use->sector);
+    SectorUse *added = &uses->use[uses->count];
+    *added = *use;
+    added->next = *bucket;
     *bucket = uses->count++;
-    return use;
+    return added;
 }
 
 /* The last use of the sector before this one, or of all; NULL: none. */
@@ -45,51 +48,81 @@ static SectorUse *find(const GridUses *uses, const SectorUse *before, uint64_t s
     return at < 0 ? NULL : &uses->use[at];
 }
 
-void grid_note(GridUses *uses, unsigned kind, uint64_t address, uint64_t bytes, uint32_t source) {
-    for (uint64_t end = address + bytes; address < end && !uses->closed;) {
-        const uint64_t sector = address / SECTOR, next = (sector + 1) * SECTOR;
-        const uint64_t count = (next < end ? next : end) - address;
-        const uint32_t mask = (uint32_t)((1ull << count) - 1) << address % SECTOR;
-        SectorUse *use = find(uses, NULL, sector);
-        if (!use) use = add(uses, sector, uses->block);
-        if (!use->bytes[kind]) use->source[kind] = source;
-        use->bytes[kind] |= mask;
-        address = next;
+/* What was used before the block released may be noted as what it uses now, if it uses all of that
+ * again. */
+static void note(GridUses *uses, const SectorUse *use, uint32_t source) {
+    SectorUse *same = NULL;
+    for (SectorUse *u = NULL; (u = find(uses, u, use->sector));)
+        if (u->kind == use->kind && u->size == use->size && u->before == use->before &&
+            (u->epoch == use->epoch || !(u->bytes & ~use->bytes)))
+            same = u;
+    if (!same) {
+        same = add(uses, use);
+        same->bytes = 0;
+    }
+    for (uint32_t left = use->bytes; left;) { /* word by word */
+        const int word = __builtin_ctz(left) / GRID_WORD;
+        const uint32_t all = 0xfu << word * GRID_WORD;
+        if (!(same->bytes & all)) same->source[word] = source;
+        left &= ~all;
+    }
+    same->bytes |= use->bytes;
+    same->epoch = use->epoch;
+}
+
+void grid_note(GridUses *uses, unsigned kind, unsigned size, uint64_t address, uint64_t bytes,
+               uint32_t source) {
+    for (uint64_t end = address + bytes, next; address < end; address = next) {
+        const uint64_t sector = address / GRID_SECTOR;
+        next = (sector + 1) * GRID_SECTOR < end ? (sector + 1) * GRID_SECTOR : end;
+        const uint32_t first = (uint32_t)((1ull << (next - address)) - 1);
+        note(uses,
+             &(SectorUse){.sector = sector,
+                          .block = uses->block,
+                          .bytes = first << address % GRID_SECTOR,
+                          .epoch = uses->releases,
+                          .kind = (uint8_t)kind,
+                          .size = (uint8_t)size,
+                          .before = uses->before},
+             source);
     }
 }
 
-static bool may_race(unsigned a, unsigned b) {
-    return (a | b) & GRID_WRITES && !(a & b & GRID_STRONG);
+void grid_order(GridUses *uses, unsigned order) {
+    uses->before |= order & (RACE_STRONG | RACE_ACQUIRES);
+    if (order & RACE_RELEASES) uses->releases++;
 }
 
-/* Whether two blocks' uses of one sector race; the conflict. */
-static bool conflicts(const SectorUse *before, const SectorUse *use, GridConflict *conflict) {
-    for (unsigned a = 0; a < GRID_KINDS; a++)
-        for (unsigned b = 0; b < GRID_KINDS; b++) {
-            const uint32_t both = before->bytes[a] & use->bytes[b];
-            if (!both || !may_race(a, b)) continue;
-            *conflict = (GridConflict){
-                use->sector * SECTOR + (unsigned)__builtin_ctz(both),
-                {{before->block, a, before->source[a]}, {use->block, b, use->source[b]}}};
-            return true;
-        }
-    return false;
+/* Whether something may order an access of one block before another's. */
+static bool may_precede(const SectorUse *a, const SectorUse *b) {
+    const bool strong_write =
+        (a->kind & (GRID_STRONG | GRID_WRITES)) == (GRID_STRONG | GRID_WRITES);
+    return (a->released && b->before & RACE_ACQUIRES) || (strong_write && b->before & RACE_STRONG);
+}
+
+static bool may_race(const SectorUse *a, const SectorUse *b) {
+    const bool strong = a->kind & b->kind & GRID_STRONG && a->size == b->size;
+    return (a->kind | b->kind) & GRID_WRITES && !strong && !may_precede(a, b) && !may_precede(b, a);
 }
 
 bool grid_race(GridUses *before, const GridUses *uses, GridConflict *conflict) {
     for (int i = 0; i < uses->count; i++) {
-        const SectorUse *use = &uses->use[i];
-        uint32_t new[GRID_KINDS], any = 0;
-        memcpy(new, use->bytes, sizeof new);
-        for (const SectorUse *b = NULL; (b = find(before, b, use->sector));) {
-            if (conflicts(b, use, conflict)) return true;
-            for (unsigned kind = 0; kind < GRID_KINDS; kind++) new[kind] &= ~b->bytes[kind];
+        SectorUse use = uses->use[i];
+        use.released = use.epoch < uses->releases;
+        uint32_t new = use.bytes;
+        for (const SectorUse *b = NULL; (b = find(before, b, use.sector));) {
+            const uint32_t both = b->bytes & use.bytes;
+            if (both && b->block != use.block && may_race(b, &use)) {
+                const unsigned first = (unsigned)__builtin_ctz(both);
+                *conflict = (GridConflict){use.sector * GRID_SECTOR + first, {*b, use}};
+                return true;
+            }
+            if (b->kind == use.kind && b->size == use.size && !(b->before & ~use.before) &&
+                b->released <= use.released)
+                new &= ~b->bytes;
         }
-        for (unsigned kind = 0; kind < GRID_KINDS; kind++) any |= new[kind];
-        if (!any) continue; /* others have used all of it in the same way */
-        SectorUse *added = add(before, use->sector, use->block);
-        memcpy(added->bytes, new, sizeof new);
-        memcpy(added->source, use->source, sizeof added->source);
+        use.bytes = new;
+        if (new) add(before, &use);
     }
     return false;
 }

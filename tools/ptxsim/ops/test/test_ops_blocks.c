@@ -7,13 +7,14 @@
 #include "test/tap.h"
 
 /* Block 0 is first, block 1 second; t is the thread, and x its own word. */
-#define HEAD                                                                                  \
-    PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t, d<5>; .reg .b64 p, x, r; " \
-             ".reg .pred first, second, none, all; .shared .align 16 .b8 room[16]; "          \
-             "ld.param.u64 p, [data]; mov.u32 t, %ctaid.x; setp.eq.u32 first, t, 0; "         \
-             "setp.eq.u32 second, t, 1; setp.gt.u32 none, t, 1; setp.lt.u32 all, t, 2; "      \
-             "mov.u32 t, %tid.x; mad.wide.u32 x, t, 4, p; mov.b32 d0, 0; mov.b32 d1, 0; "     \
-             "mov.b32 d2, 0; mov.b32 d3, 0; mov.u64 r, room; cvta.shared.u64 r, r;\n"
+#define HEAD                                                                                      \
+    PTX_HEAD                                                                                      \
+    ".visible .entry k(.param .u64 data)\n{\n.reg .b16 h; .reg .b32 t, d<5>; .reg .b64 p, x, r; " \
+    ".reg .pred first, second, none, all; .shared .align 16 .b8 room[16]; "                       \
+    "ld.param.u64 p, [data]; mov.u32 t, %ctaid.x; setp.eq.u32 first, t, 0; "                      \
+    "setp.eq.u32 second, t, 1; setp.gt.u32 none, t, 1; setp.lt.u32 all, t, 2; "                   \
+    "mov.u32 t, %tid.x; mad.wide.u32 x, t, 4, p; mov.b32 d0, 0; mov.b32 d1, 0; "                  \
+    "mov.b32 d2, 0; mov.b32 d3, 0; mov.u64 r, room; cvta.shared.u64 r, r;\n"
 
 typedef struct Program {
     const char *code;
@@ -92,9 +93,30 @@ static const Program strong[] = {
     {"st.volatile.global.u32 [p], d0; ", true},
     {"@first ld.volatile.global.u32 d1, [p]; @second ld.global.u32 d1, [p]; ", true},
     {"@first ld.volatile.global.u32 d1, [p]; @second st.global.u32 [p], d0; ", false},
+    /* of the same size, element by element */
+    {"@first atom.global.add.u64 x, [p], x; @second atom.global.add.u32 d1, [p], 1; ", false},
+    {"@first st.volatile.global.v2.u32 [p], {d0, d0}; @second ld.volatile.global.u32 d1, [p+4]; ",
+     true},
+    {"@first st.volatile.global.v2.u32 [p], {d0, d0}; @second ld.volatile.global.u64 x, [p]; ",
+     false},
+    {"@first atom.global.add.noftz.f16x2 d1, [p], d0; @second ld.volatile.global.u16 h, [p]; ",
+     true},
+    {"@first atom.global.add.noftz.f16x2 d1, [p], d0; @second ld.volatile.global.u32 d1, [p]; ",
+     false},
+    /* who has read what an atomic left, strongly, comes after it */
+    {"atom.global.add.u32 d1, [p], 1; @second st.global.u32 [p], d0; ", true},
+    {"atom.global.add.u32 d1, [p], 1; " READ, true},
+    {"@first atom.global.add.u32 d1, [p], 1; @second ld.volatile.global.u32 d1, [p]; " READ, true},
+    {"@first atom.global.add.u32 d1, [p], 1; @second st.volatile.global.u32 [p], d0; " READ, false},
+    {"@first ld.volatile.global.u32 d1, [p]; @second ld.volatile.global.u32 d1, [p]; "
+     "@second st.global.u32 [p], d0; ",
+     false},
+    /* a compare-and-swap that does not swap reads */
+    {"@first atom.global.cas.b32 d1, [p], 77, 5; " READ, true},
+    {"@first atom.global.cas.b32 d1, [p], 0, 5; " READ, false},
 };
 
-/* What is done before a fence is judged, and what comes after it is not. */
+/* The one who was there first releases after it, and the other acquires before. */
 #define ORDERED(release, acquire) WRITE release acquire READ
 static const Program fences[] = {
     {ORDERED(SAY, ""), false},
@@ -116,10 +138,21 @@ static const Program fences[] = {
     {"@first st.global.u32 [p], d0; @first st.release.gpu.global.u32 [p+64], d0; "
      "@second ld.relaxed.gpu.global.u32 d2, [p+64]; " READ,
      false},
+    {ORDERED("fence.proxy.tensormap::generic.release.gpu; " SAY,
+             "fence.proxy.tensormap::generic.acquire.gpu [p], 128; "),
+     true},
+    {ORDERED("fence.proxy.tensormap::generic.release.cta; " SAY,
+             "fence.proxy.tensormap::generic.acquire.cta [p], 128; "),
+     false},
+    {ORDERED("@first membar.gl; " SAY, "@second membar.gl; "), true},
+    {ORDERED("@first membar.gl; " SAY, ""), false},
+    {ORDERED(SAY, "@second membar.gl; "), false},
+    {ORDERED("fence.release.gpu; " SAY, "fence.acquire.gpu; "), true},
+    {ORDERED("fence.acquire.gpu; " SAY, "fence.acquire.gpu; "), false},
+    {ORDERED("fence.release.gpu; " SAY, "fence.release.gpu; "), false},
     {WRITE READ "membar.gl; ", false},
-    {"membar.gl; " WRITE READ, true},
-    {"@first membar.gl; " WRITE READ, true},
-    {"@none membar.gl; " WRITE READ, false},
+    {"membar.gl; " WRITE READ, false},
+    {"@none membar.gl; " WRITE "@none membar.gl; " READ, false},
 };
 
 static void check(const Program *program) {
