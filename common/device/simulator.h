@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* False if a setting in the environment is none; then `problem` says which are allowed. */
+/* False if a variable of the environment has a value that it may not have; then `problem` says in a
+ * sentence which ones it may. */
 bool simulator_settings(char *problem, size_t size);
 
 /* Before run number `run`, from 0, of several whose results must be equal: another order of what a

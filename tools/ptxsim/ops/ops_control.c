@@ -34,13 +34,13 @@ static void run_mbarrier_init_fence(Warp *warp, const Op *op) {
         race_mbarrier_init_fence(warp->block->race, (unsigned)warp->index, warp->mask);
 }
 
-/* What the scope's other blocks do is ordered, and no more: a fence of tensor maps. */
-static void run_map_fence(Warp *warp, const Op *op) {
+/* Orders what other blocks do, and nothing within this one: a fence of tensor maps. */
+static void run_grid_fence(Warp *warp, const Op *op) {
     if (warp->block->uses && !op->of_block) grid_order(warp->block->uses, op->order);
 }
 
 static void run_fence(Warp *warp, const Op *op) {
-    run_map_fence(warp, op);
+    run_grid_fence(warp, op);
     if (warp->block->race)
         race_fence(warp->block->race, (unsigned)warp->index, warp->mask, op->order);
 }
@@ -115,7 +115,7 @@ static bool decode_fence(Decoder *d) {
     return done(d,
                 of_init     ? run_mbarrier_init_fence
                 : of_shared ? run_proxy_fence
-                : of_map    ? run_map_fence
+                : of_map    ? run_grid_fence
                 : of_proxy  ? run_nothing
                             : run_fence,
                 CLASS_OTHER);
