@@ -462,8 +462,24 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
         use_lanes(block, op, address, mask, bytes, read, kind);
 }
 
-/* What global_lanes does for all lanes of a request that has the pattern of the operation's last
- * one; false if it is not such a request. */
+/* What all lanes of a weak request use that has the pattern. */
+static void use_pattern(const Block *block, const Op *op, const Pattern *p, uint64_t first,
+                        unsigned bytes, AccessKind kind) {
+    const uint64_t which = (uint64_t)p->known << 1 | (kind == ACCESS_LOAD);
+    const uint64_t fact = which << 48 | first;
+    if (memo_knows(&block->uses->noted, fact)) return;
+    memo_learn(&block->uses->noted, fact);
+    if (p->shape == SHAPE_ROW) {
+        global_use(block, op, first, (uint64_t)LANES * bytes, kind);
+        return;
+    }
+    uint64_t address[LANES];
+    for (unsigned l = 0; l < LANES; l++) address[l] = first + (uint64_t)(int64_t)p->distance[l];
+    use_lanes(block, op, address, ALL_LANES, bytes, NULL, kind);
+}
+
+/* What global_lanes does for all lanes of a weak request that has the pattern of the operation's
+ * last one; false if it is not such a request. */
 static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsigned bytes,
                          AccessKind kind, Access *access) {
     const Block *block = warp->block;
@@ -479,6 +495,7 @@ static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsign
     if (warp->early || !pattern_in_global(p, a, first, bytes)) return false;
     mark_pattern(block, p, a, first, kind);
     count_request(counter(warp, op), p->units);
+    if (block->uses) use_pattern(block, op, p, first, bytes, kind);
     pattern_access(p, (uint8_t *)(uintptr_t)first, kind, access);
     return true;
 }
@@ -638,11 +655,12 @@ void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind ki
                   Access *access) {
     const Block *block = warp->block;
     const uint32_t mask = lanes_of(warp, op);
-    const bool simple = mask == ALL_LANES && !block->race && !block->uses && !block->record;
-    if (simple && op->space == SPACE_SHARED && op->address_width == 4 &&
+    const bool simple = mask == ALL_LANES && !block->record;
+    if (simple && !block->race && op->space == SPACE_SHARED && op->address_width == 4 &&
         shared_again(warp, op, REG(u32, r), bytes, kind, access))
         return;
-    if (simple && op->space == SPACE_GLOBAL && op->address_width == 8 &&
+    const bool weak = !op->order || !(block->race || block->uses);
+    if (simple && weak && op->space == SPACE_GLOBAL && op->address_width == 8 &&
         global_again(warp, op, REG(u64, r), bytes, kind, access))
         return;
     access_anew(warp, op, r, mask, bytes, kind, access);

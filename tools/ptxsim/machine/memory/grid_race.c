@@ -89,8 +89,11 @@ void grid_note(GridUses *uses, unsigned kind, unsigned size, uint64_t address, u
 }
 
 void grid_order(GridUses *uses, unsigned order) {
-    uses->before |= order & (RACE_STRONG | RACE_ACQUIRES);
-    if (order & RACE_RELEASES) uses->releases++;
+    const unsigned before = uses->before | (order & (RACE_STRONG | RACE_ACQUIRES));
+    if (before == uses->before && !(order & RACE_RELEASES)) return;
+    uses->before = (uint8_t)before;
+    uses->releases += (order & RACE_RELEASES) != 0;
+    memset(&uses->noted, 0, sizeof uses->noted);
 }
 
 /* Whether something may order an access of one block before another's. */

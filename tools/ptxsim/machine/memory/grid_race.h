@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/memory/memo.h"
+
 enum { GRID_WRITES = 1, GRID_STRONG = 2 }; /* a kind of access: bits */
 
 enum { GRID_SECTOR = 32, GRID_WORD = 4 }; /* bytes */
@@ -42,6 +44,7 @@ typedef struct GridUses {
     int bits;       /* of the number of a bucket: there is room for 2^bits uses; 0: for none */
     uint8_t before; /* what the block has done: RACE_ACQUIRES, RACE_STRONG: it has read strongly */
     uint32_t releases; /* how often it has released */
+    Memo noted;        /* patterns at places that are noted, with `before` and `releases` as now */
 } GridUses;
 
 /* The first access of a block that races, and the one of a block before. */

@@ -1,7 +1,8 @@
 /* What two blocks may do to the same bytes of global memory, instruction by instruction. Catches:
  * an access that the search for races is not told of, or with other bytes; a strong one that is
  * taken for a weak one, or the other way round; a scope that is not looked at; a fence that is
- * none, or is not seen. The search itself is machine/test/test_grid_race.c's. */
+ * none, or is not seen; a request that is not noted because one like it was. The search itself is
+ * machine/test/test_grid_race.c's. */
 #include "test/run_ptx.h"
 #include "test/stub.h"
 #include "test/tap.h"
@@ -155,6 +156,40 @@ static const Program fences[] = {
     {"@none membar.gl; " WRITE "@none membar.gl; " READ, false},
 };
 
+/* Block 0 does it four times, all of its lanes; then block 1 its own. The rounds are d3 = 0 .. 3,
+ * and x goes on by `step` bytes after each. */
+#define ROUNDS(body, step, own)                                                      \
+    "@second bra SECOND; AGAIN: " body "add.u64 x, x, " step "; add.u32 d3, d3, 1; " \
+    "setp.lt.u32 all, d3, 4; @all bra AGAIN; " SAY "bra END; SECOND: " own "END: "
+#define WIDE "mad.wide.u32 x, t, 8, p; "
+#define STORE "st.global.u32 [x], d0; "
+#define ACQUIRED "membar.gl; ld.global.u32 d1, [p]; "
+static const Program repeated[] = {
+    {ROUNDS(STORE, "128", "ld.global.u32 d1, [p+508]; "), false},
+    {ROUNDS(STORE, "128", "ld.global.u32 d1, [p+384]; "), false},
+    {ROUNDS(STORE, "4", "ld.global.u32 d1, [p+136]; "), false},
+    {ROUNDS(STORE, "4", "ld.global.u32 d1, [p+140]; "), true},
+    {ROUNDS("ld.global.u32 d1, [x]; ", "0", "st.global.u32 [p], d0; "), false},
+    {ROUNDS("ld.global.u32 d1, [x]; ", "0", "ld.global.u32 d1, [p]; "), true},
+    {ROUNDS("ld.global.u32 d1, [x]; " STORE, "128", "ld.global.u32 d1, [p+508]; "), false},
+    {"mov.u64 x, p; " ROUNDS(STORE, "4", "ld.global.u32 d1, [p+12]; "), false},
+    {"mov.u64 x, p; " ROUNDS(STORE, "4", "ld.global.u32 d1, [p+16]; "), true},
+    {WIDE ROUNDS(STORE, "16", "ld.global.u32 d1, [p+296]; "), false},
+    {WIDE ROUNDS(STORE, "16", "ld.global.u32 d1, [p+292]; "), true},
+    {WIDE ROUNDS(STORE, "16", "ld.global.u32 d1, [p+304]; "), true},
+    /* what was noted before a fence is another use after it */
+    {ROUNDS(STORE "membar.gl; ", "0", ACQUIRED), true},
+    {ROUNDS(STORE "setp.lt.u32 none, d3, 3; @none membar.gl; ", "0", ACQUIRED), false},
+    {WIDE ROUNDS(STORE "setp.lt.u32 none, d3, 3; @none membar.gl; ", "0", ACQUIRED), false},
+    {ROUNDS("st.global.u32 [p], d0; " STORE "setp.lt.u32 none, d3, 3; @none membar.gl; ", "0",
+            "membar.gl; ld.global.u32 d1, [p+4]; "),
+     false},
+    {ROUNDS(STORE "st.release.gpu.global.u32 [x+256], d0; ", "0", ACQUIRED), true},
+    /* strong ones */
+    {ROUNDS("st.volatile.global.u32 [x], d0; ", "0", "ld.volatile.global.u32 d1, [p]; "), true},
+    {ROUNDS("st.volatile.global.u32 [x], d0; ", "0", "ld.global.u32 d1, [p]; "), false},
+};
+
 static void check(const Program *program) {
     static uint64_t data[64];
     char text[3000];
@@ -179,6 +214,7 @@ int main(void) {
     CHECK(copies);
     CHECK(strong);
     CHECK(fences);
+    CHECK(repeated);
     unsetenv("SIM_RACE");
     check(&(Program){WRITE READ, true}); /* nobody has asked */
     return done_testing();
