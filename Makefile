@@ -179,9 +179,9 @@ test: numpy markdown disassembler $(C_TESTS) $(ORACLE_DUMP) $(TRUTH) $(PROGRAMS)
 	        $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS))
 
 # Whether there are colours is settled before the pipe.
+$(foreach v,$(if $(filter diff,$(MAKECMDGOALS)),FROM TO),$(if $(call stage_of,$($v)),,\
+    $(error $v must be one of: $(NUMBERS); not '$($v)')))
 diff:
-	$(if $(call stage_of,$(FROM)),,$(error FROM must be one of: $(NUMBERS); not '$(FROM)'))
-	$(if $(call stage_of,$(TO)),,$(error TO must be one of: $(NUMBERS); not '$(TO)'))
 	@command -v git >/dev/null || { echo "git was not found: install git." >&2; exit 2; }
 	@set -o pipefail; color=never; git config --get-colorbool color.diff && color=always; \
 	{ git --no-pager diff --no-index --patience --color=$$color \

@@ -2,6 +2,26 @@
 #include "commands/delta.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The two kernels, and how the heads of columns call them: by the numbers of their stages, or, if
+ * both are of one stage, as the user does. */
+typedef struct Sides {
+    const Module *from, *to;
+    char name[2][8];
+} Sides;
+
+static bool of_one_stage(const Module *from, const Module *to) {
+    return strncmp(from->stage, to->stage, 2) == 0;
+}
+
+static Sides sides_of(const Module *from, const Module *to) {
+    Sides sides = {from, to, {"FROM", "TO"}};
+    if (of_one_stage(from, to)) return sides;
+    snprintf(sides.name[0], sizeof sides.name[0], "%.2s", from->stage);
+    snprintf(sides.name[1], sizeof sides.name[1], "%.2s", to->stage);
+    return sides;
+}
 
 static void add_change(Table *table, int from, int to) {
     table_add_count(table, from);
@@ -17,19 +37,17 @@ static void add_row(Table *table, const Delta *delta) {
     add_change(table, delta->from.total, delta->to.total);
 }
 
-static void add_heading(Table *table, const char *first, const Module *from, const Module *to) {
+static void add_heading(Table *table, const char *first, const Sides *sides) {
     table_add_text(table, first);
     for (int all = 0; all < 2; all++) {
-        table_add(table, "%s %.2s", all ? "all" : "loop", from->stage);
-        table_add(table, "%s %.2s", all ? "all" : "loop", to->stage);
+        for (int i = 0; i < 2; i++) table_add(table, "%s %s", all ? "all" : "loop", sides->name[i]);
         table_add(table, "change");
     }
 }
 
-static void print_classes(const Deltas *deltas, const Module *from, const Module *to,
-                          Format format) {
+static void print_classes(const Deltas *deltas, const Sides *sides, Format format) {
     Table table = {.columns = 7};
-    add_heading(&table, "class", from, to);
+    add_heading(&table, "class", sides);
     for (int kind = 0; kind < CLASSES; kind++) {
         if (!deltas->kind[kind].from.total && !deltas->kind[kind].to.total) continue;
         table_add_text(&table, deltas->kind[kind].name);
@@ -41,10 +59,9 @@ static void print_classes(const Deltas *deltas, const Module *from, const Module
     table_print(&table, format, stdout);
 }
 
-static void print_opcodes(const Deltas *deltas, const Module *from, const Module *to,
-                          Format format) {
+static void print_opcodes(const Deltas *deltas, const Sides *sides, Format format) {
     Table table = {.columns = 8};
-    add_heading(&table, "opcode", from, to);
+    add_heading(&table, "opcode", sides);
     table_add(&table, "class");
     for (int i = 0; i < deltas->changed; i++) {
         table_add_text(&table, deltas->opcode[i].name);
@@ -65,14 +82,12 @@ static void add_finding(Table *table, const Prediction *prediction, int side) {
         table_add(table, "-");
 }
 
-static void print_predictions(const char *stages, const Module *from, const Module *to,
-                              Format format) {
+static void print_predictions(const char *stages, const Sides *sides, Format format) {
     int count;
-    Prediction *list = predictions_of(stages, from, to, &count);
+    Prediction *list = predictions_of(stages, sides->from, sides->to, &count);
     Table table = {.columns = 3};
-    table_add(&table, "the signature of %s predicts", to->stage);
-    table_add(&table, "in %.2s", from->stage);
-    table_add(&table, "in %.2s", to->stage);
+    table_add(&table, "the signature of %s predicts", sides->to->stage);
+    for (int i = 0; i < 2; i++) table_add(&table, "in %s", sides->name[i]);
     for (int i = 0; i < count; i++) {
         table_add_text(&table, list[i].text);
         add_finding(&table, &list[i], 0);
@@ -87,7 +102,7 @@ static void print_predictions(const char *stages, const Module *from, const Modu
     free(list);
 }
 
-static void print_module(const Module *module) {
+static void print_module(const Module *module, const char *side) {
     int registers = 0, shared = 0, spills = 0;
     for (int k = 0; k < module->kernels; k++) {
         const Kernel *kernel = &module->kernel[k];
@@ -95,9 +110,10 @@ static void print_module(const Module *module) {
         shared = kernel_shared(kernel) > shared ? kernel_shared(kernel) : shared;
         spills += kernel_spills(kernel);
     }
-    printf("%s %s %s (ptxas %s): kernels %d, registers %d, bytes of shared memory %d, spills %d\n",
-           module->stage, module->variant, module->arch, module->compiler, module->kernels,
-           registers, shared, spills);
+    printf(
+        "%s%s %s %s (ptxas %s): kernels %d, registers %d, bytes of shared memory %d, spills %d\n",
+        side, module->stage, module->variant, module->arch, module->compiler, module->kernels,
+        registers, shared, spills);
 }
 
 static void put_change(const char *name, const Count *from, const Count *to, bool loop) {
@@ -124,19 +140,21 @@ static void print_json(const Deltas *deltas, const Module *from, const Module *t
 
 static void print_diff(const Options *options, const Module *from, const Module *to) {
     Deltas deltas = deltas_of(from, to);
+    const Sides sides = sides_of(from, to);
+    const bool same = of_one_stage(from, to);
     const char *gap = options->format == FORMAT_MARKDOWN ? "\n" : "";
     if (options->format == FORMAT_JSON)
         print_json(&deltas, from, to);
     else {
-        print_module(from);
+        print_module(from, same ? "FROM " : "");
         fputs(gap, stdout);
-        print_module(to);
+        print_module(to, same ? "TO " : "");
         fputs("\n", stdout);
-        print_predictions(options->stages, from, to, options->format);
+        print_predictions(options->stages, &sides, options->format);
         fputs("\n", stdout);
-        print_classes(&deltas, from, to, options->format);
+        print_classes(&deltas, &sides, options->format);
         fputs("\n", stdout);
-        print_opcodes(&deltas, from, to, options->format);
+        print_opcodes(&deltas, &sides, options->format);
     }
     deltas_free(&deltas);
 }

@@ -19,6 +19,8 @@ refused "ARCH must be one of: sm_75 " stage01 sass ARCH=sm_70
 refused "FROM must be one of: 01 " sass-diff TO=02
 refused "TO must be one of: 01 " sass-diff FROM=01 TO=77
 refused "TO must be one of: 01 " compare FROM=01
+refused "TO must be one of: 01 " stage01 run diff FROM=01
+ok "before anything runs" [ "$(wc -l <"$log")" -eq 1 ]
 for command in diff sass-diff compare; do
     refused "FROM and TO are both 02_coalesced: they must be two" $command FROM=02 TO=stage02
 done
