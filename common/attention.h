@@ -41,7 +41,7 @@ extern "C" {
 
 /* One problem. Every count is at least 1, kv_heads divides heads, and head h reads the keys and
  * values of KV head h / (heads / kv_heads): grouped-query attention, multi-query if kv_heads = 1.
- * seq_q and seq_kv are at most 2^31 - 256, because they are rounded up to tiles. */
+ * seq_q + seq_kv is at most 2^31 - 512: both are rounded up to tiles, and a mask adds them. */
 typedef struct AttentionProblem {
     int batch;
     int heads;

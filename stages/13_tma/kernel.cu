@@ -1,7 +1,7 @@
 // Stage 13: tma
-// Idea:     tiles come and go by TMA. One thread asks for a whole tile: of warp 0 for Q, then of
-//           warp 1 for K and of warp 2 for V; the copy engine computes addresses, swizzles, fills
-//           with zeros, reports its bytes to an mbarrier, on which all wait. O leaves the same way.
+// Idea:     tiles come and go by TMA. One thread asks for a whole tile: of warp 0 for Q and the
+//           first K, then of warp 1 for K and of warp 2 for V; the copy engine works out addresses,
+//           swizzles, fills with zeros, tells an mbarrier of its bytes. O leaves the same way.
 // Before:   in stage 12 every thread issues 8 LDGSTS per tile of K or V (d64: 4), with their
 //           addresses and bounds, and needs a proxy fence before wgmma may read them.
 // Look for: UTMALDG, UTMASTG; no LDGSTS, no STG of O.

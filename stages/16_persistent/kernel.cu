@@ -53,7 +53,7 @@ constexpr int DEPTH = D == 128 ? 2 : 4;      // buffers of K and of V
 constexpr int TILES = 4;                     // records of pieces of work, a ring
 constexpr int FEW = 3;                       // key tiles, see near_end
 constexpr long long L2_BYTES = 32 << 20;     // for keys and values: about half of L2
-constexpr int MAX_GROUP = 32;                // heads; with more, all begin with keys not in L2 yet
+constexpr int MAX_GROUP = 32;                // heads; with more, first tiles find nothing in L2
 constexpr int Q_BYTES = 64 * D * sizeof(element); // of a warpgroup
 constexpr int TILE_BYTES = BC * D * sizeof(element);
 constexpr int SHARED_BYTES = MAX_WARPGROUPS * 3 * Q_BYTES + 2 * DEPTH * TILE_BYTES; // Q twice, O
@@ -139,7 +139,7 @@ static __device__ Tile tile_of(const AttentionProblem &p, const Plan &plan, int 
     const int key_tiles = key_tiles_of<PACKED>(p, t.first_row, plan.BR);
     t.begin = key_tiles * piece / plan.pieces * BC;
     t.last = (key_tiles * (piece + 1) / plan.pieces - 1) * BC;
-    if (CAUSAL && t.last < t.begin) t.begin = t.last = p.seq_kv; // after all
+    if (CAUSAL && t.last < t.begin) t.begin = t.last = p.seq_kv; // all masked
     return t;
 }
 
@@ -705,7 +705,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
                 for (int j = t.last; j >= t.begin; j -= BC, step++) {
                     if (!asks_K || n > 0 || j < t.last) // the first K has been asked for
                         load_tile(buffers, map, ring, step, TILE_BYTES, j, t.kv);
-                    if (asks_K && next && j == min(t.begin + FEW * BC, t.last))
+                    if (asks_K && next && j == t.begin + min(FEW * BC, t.last - t.begin))
                         mbarrier_arrive(&near_end, 0);
                 }
             }
@@ -725,7 +725,7 @@ static __global__ void __launch_bounds__(MAX_THREADS, 1)
     float S_ij[BC / 8][4], P_ij[BC / 8][4], O_i[D / 8][4] = {{0}}, sum[2] = {0}, inverse[2];
     unsigned packed_P[BC / 16][4];
     if (warpgroup == 0) give_turn(0);
-    // Piece n of this block; the fewest keys that one of its rows sees.
+    // Piece n of this block; the fewest keys that one of the warpgroup's rows of it sees.
     auto piece = [&](unsigned n) -> const Tile & { return tiles[n % TILES]; };
     auto seen_by_all = [&](unsigned n) {
         const int row = min(piece(n).first_row + group_row, plan.rows - 1);
@@ -896,7 +896,7 @@ static int multiprocessors() {
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
-    if ((double)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX)
+    if ((double)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX - 65536) // blocks ask on
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }
