@@ -337,13 +337,21 @@ static void require_begun(Warp *warp, int lane, uint64_t address, AccessKind kin
           kind_names[kind]);
 }
 
-void global_use(const Block *block, const Op *op, uint64_t address, uint64_t bytes,
-                AccessKind kind) {
+void global_use(const Warp *warp, const Op *op, uint64_t address, uint64_t bytes, AccessKind kind) {
+    const RaceMoment now = race_blocks_moment(warp->block->race, (unsigned)warp->index);
     const bool strong = op->order && !op->of_block;
     const unsigned writes = kind == ACCESS_LOAD ? 0 : GRID_WRITES;
     const unsigned size = !strong ? 0 : op->type.pair ? 2 : op->bytes;
-    grid_note(block->uses, writes | (strong ? GRID_STRONG : 0), size, address, bytes,
+    grid_note(warp->block->uses, &now, writes | (strong ? GRID_STRONG : 0), size, address, bytes,
               (uint32_t)op->index);
+}
+
+void global_order(const Warp *warp, const Op *op, AccessKind kind) {
+    const Block *block = warp->block;
+    if (!op->order || op->of_block) return;
+    if (kind != ACCESS_STORE) race_blocks_read(block->race, (unsigned)warp->index, op->order);
+    if (kind == ACCESS_LOAD) return;
+    race_blocks_write(block->race, (unsigned)warp->index, op->order, block->uses->released);
 }
 
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind) {
@@ -351,7 +359,7 @@ void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, Access
     const Allocation *a = find_range(warp, lane, address, bytes, kind);
     if (a->loaded)
         memory_mark_range(kind == ACCESS_LOAD ? a->loaded : a->stored, a, address, bytes);
-    if (warp->block->uses) global_use(warp->block, warp->op, address, bytes, kind);
+    if (warp->block->uses) global_use(warp, warp->op, address, bytes, kind);
 }
 
 static void mark(const Allocation *a, uint64_t address, AccessKind kind) {
@@ -420,21 +428,20 @@ static void fill_lanes(uint64_t filled[LANES], const uint64_t address[LANES], ui
 }
 
 /* What lanes use; neighbours mostly use what comes next, or the same. */
-static void use_lanes(const Block *block, const Op *op, const uint64_t address[LANES],
-                      uint32_t mask, unsigned bytes, const uint8_t *read, AccessKind kind) {
+static void use_lanes(const Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
+                      unsigned bytes, const uint8_t *read, AccessKind kind) {
     uint64_t from = 0, end = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         const unsigned l = first_lane(left);
         const uint64_t at = address[l], to = at + (read ? read[l] : bytes);
         if (at < from || at > end) {
-            global_use(block, op, from, end - from, kind);
+            global_use(warp, op, from, end - from, kind);
             from = end = at;
         }
         if (to > end) end = to;
     }
-    global_use(block, op, from, end - from, kind);
-    const unsigned order = kind == ACCESS_STORE ? op->order & ~(unsigned)RACE_STRONG : op->order;
-    if (!op->of_block) grid_order(block->uses, order);
+    global_use(warp, op, from, end - from, kind);
+    global_order(warp, op, kind);
 }
 
 void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uint32_t mask,
@@ -458,24 +465,22 @@ void global_request(Warp *warp, const Op *op, const uint64_t address[LANES], uin
     Record *record = block->record;
     if (record) observe_global(record, warp, address, mask, bytes, units);
     count_request(counter(warp, op), units);
-    if (block->uses && kind != ACCESS_ATOMIC)
-        use_lanes(block, op, address, mask, bytes, read, kind);
+    if (block->uses && kind != ACCESS_ATOMIC) use_lanes(warp, op, address, mask, bytes, read, kind);
 }
 
 /* What all lanes of a weak request use that has the pattern. */
-static void use_pattern(const Block *block, const Op *op, const Pattern *p, uint64_t first,
+static void use_pattern(const Warp *warp, const Op *op, const Pattern *p, uint64_t first,
                         unsigned bytes, AccessKind kind) {
+    const RaceMoment now = race_blocks_moment(warp->block->race, (unsigned)warp->index);
     const uint64_t which = (uint64_t)p->known << 1 | (kind == ACCESS_LOAD);
-    const uint64_t fact = which << 48 | first;
-    if (memo_knows(&block->uses->noted, fact)) return;
-    memo_learn(&block->uses->noted, fact);
+    if (grid_noted(warp->block->uses, &now, kind != ACCESS_LOAD, which << 48 | first)) return;
     if (p->shape == SHAPE_ROW) {
-        global_use(block, op, first, (uint64_t)LANES * bytes, kind);
+        global_use(warp, op, first, (uint64_t)LANES * bytes, kind);
         return;
     }
     uint64_t address[LANES];
     for (unsigned l = 0; l < LANES; l++) address[l] = first + (uint64_t)(int64_t)p->distance[l];
-    use_lanes(block, op, address, ALL_LANES, bytes, NULL, kind);
+    use_lanes(warp, op, address, ALL_LANES, bytes, NULL, kind);
 }
 
 /* What global_lanes does for all lanes of a weak request that has the pattern of the operation's
@@ -495,7 +500,7 @@ static bool global_again(Warp *warp, const Op *op, const u64 base[LANES], unsign
     if (warp->early || !pattern_in_global(p, a, first, bytes)) return false;
     mark_pattern(block, p, a, first, kind);
     count_request(counter(warp, op), p->units);
-    if (block->uses) use_pattern(block, op, p, first, bytes, kind);
+    if (block->uses) use_pattern(warp, op, p, first, bytes, kind);
     pattern_access(p, (uint8_t *)(uintptr_t)first, kind, access);
     return true;
 }
@@ -659,7 +664,7 @@ void access_lanes(Warp *warp, const Op *op, int r, unsigned bytes, AccessKind ki
     if (simple && !block->race && op->space == SPACE_SHARED && op->address_width == 4 &&
         shared_again(warp, op, REG(u32, r), bytes, kind, access))
         return;
-    const bool weak = !op->order || !(block->race || block->uses);
+    const bool weak = !op->order || !block->race;
     if (simple && weak && op->space == SPACE_GLOBAL && op->address_width == 8 &&
         global_again(warp, op, REG(u64, r), bytes, kind, access))
         return;

@@ -46,10 +46,11 @@ _Noreturn void fault_lost(Warp *warp, unsigned lane);
 /* Faults if global memory address .. address + bytes is outside every allocation; marks it. */
 void global_range(Warp *warp, int lane, uint64_t address, uint64_t bytes, AccessKind kind);
 
-/* The block uses global memory, for grid_race. An atomic says itself whether it writes; other
- * requests and ranges are uses. Only while block->uses are wanted. */
-void global_use(const Block *block, const Op *op, uint64_t address, uint64_t bytes,
-                AccessKind kind);
+/* The warp uses global memory, for grid_race, and what that orders. An atomic says both itself, and
+ * whether it writes; other requests and ranges do not leave it to others. Only while block->uses
+ * are wanted. */
+void global_use(const Warp *warp, const Op *op, uint64_t address, uint64_t bytes, AccessKind kind);
+void global_order(const Warp *warp, const Op *op, AccessKind kind);
 
 /* Where lane l's bytes are for the race detector: a shared address, or a global one. */
 uint64_t access_place(const Warp *warp, const Op *op, int r, unsigned lane);

@@ -73,7 +73,7 @@ Block *block_new(const Kernel *kernel, const Settings *settings, const uint32_t 
                     block->loads && block->count && block->straight && block->requests &&
                     block->patterns && block->readable && block->marked;
     for (int i = 0; complete && i < block->warps; i++) complete = new_warp(block, i);
-    if (complete && settings->race && block->shared_bytes) {
+    if (complete && settings->race) {
         block->race = race_new(SHARED_BASE, block->shared_bytes, (unsigned)block->warps,
                                kernel->race_granule);
         complete = block->race != NULL;

@@ -104,8 +104,9 @@ static void run_atomic(Warp *warp, const Op *op) {
         const bool writes = run_lane(warp, op, l, access.at[l], is_global);
         if (block->race) order(warp, op, l, place, writes);
         if (!block->uses || !is_global) continue;
-        global_use(block, op, place, op->bytes, writes ? ACCESS_ATOMIC : ACCESS_LOAD);
-        if (!op->of_block) grid_order(block->uses, op->order);
+        const AccessKind kind = writes ? ACCESS_ATOMIC : ACCESS_LOAD;
+        global_use(warp, op, place, op->bytes, kind);
+        global_order(warp, op, kind);
     }
     block->progress++;
 }

@@ -36,7 +36,8 @@ static void run_mbarrier_init_fence(Warp *warp, const Op *op) {
 
 /* Orders what other blocks do, and nothing within this one: a fence of tensor maps. */
 static void run_grid_fence(Warp *warp, const Op *op) {
-    if (warp->block->uses && !op->of_block) grid_order(warp->block->uses, op->order);
+    if (warp->block->uses && !op->of_block)
+        race_blocks_fence(warp->block->race, (unsigned)warp->index, op->order);
 }
 
 static void run_fence(Warp *warp, const Op *op) {

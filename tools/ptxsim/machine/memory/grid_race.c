@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/memory/race.h"
-
-enum { FEWEST_BITS = 6 };
+enum { FEWEST_BITS = 6, WARP_BITS = 5 };
 
 static void *resized(void *array, int count, size_t bytes) {
     void *more = realloc(array, (size_t)count * bytes);
@@ -14,8 +12,8 @@ static void *resized(void *array, int count, size_t bytes) {
 }
 
 /* Knuth's multiplicative hashing, as in memo.h. */
-static int *bucket_of(const GridUses *uses, uint64_t sector) {
-    return &uses->bucket[sector * 0x9e3779b97f4a7c15 >> (64 - uses->bits)];
+static int *bucket_of(const GridUses *uses, uint64_t sector, unsigned warp) {
+    return &uses->bucket[(sector << WARP_BITS | warp) * 0x9e3779b97f4a7c15 >> (64 - uses->bits)];
 }
 
 static void grow(GridUses *uses) {
@@ -24,7 +22,7 @@ static void grow(GridUses *uses) {
     uses->bucket = resized(uses->bucket, 1 << uses->bits, sizeof *uses->bucket);
     memset(uses->bucket, 0xff, sizeof *uses->bucket << uses->bits); /* -1 */
     for (int i = 0; i < uses->count; i++) {
-        int *bucket = bucket_of(uses, uses->use[i].sector);
+        int *bucket = bucket_of(uses, uses->use[i].sector, uses->use[i].warp);
         uses->use[i].next = *bucket;
         *bucket = i;
     }
@@ -32,7 +30,7 @@ static void grow(GridUses *uses) {
 
 static SectorUse *add(GridUses *uses, const SectorUse *use) {
     if (!uses->bits || uses->count == 1 << uses->bits) grow(uses);
-    int *bucket = bucket_of(uses, use->sector);
+    int *bucket = bucket_of(uses, use->sector, use->warp);
     SectorUse *added = &uses->use[uses->count];
     *added = *use;
     added->next = *bucket;
@@ -40,21 +38,23 @@ static SectorUse *add(GridUses *uses, const SectorUse *use) {
     return added;
 }
 
-/* The last use of the sector before this one, or of all; NULL: none. */
-static SectorUse *find(const GridUses *uses, const SectorUse *before, uint64_t sector) {
+/* The warp's last use of the sector before this one, or of all; NULL: none. */
+static SectorUse *find(const GridUses *uses, const SectorUse *before, uint64_t sector,
+                       unsigned warp) {
     if (!uses->count) return NULL;
-    int at = before ? before->next : *bucket_of(uses, sector);
-    while (at >= 0 && uses->use[at].sector != sector) at = uses->use[at].next;
+    int at = before ? before->next : *bucket_of(uses, sector, warp);
+    while (at >= 0 && (uses->use[at].sector != sector || uses->use[at].warp != warp))
+        at = uses->use[at].next;
     return at < 0 ? NULL : &uses->use[at];
 }
 
-/* What was used before the block released may be noted as what it uses now, if it uses all of that
- * again. */
+/* What the warp used earlier may be noted as what it uses now, if it uses all of that again: what
+ * releases the one releases the other. */
 static void note(GridUses *uses, const SectorUse *use, uint32_t source) {
     SectorUse *same = NULL;
-    for (SectorUse *u = NULL; (u = find(uses, u, use->sector));)
+    for (SectorUse *u = NULL; (u = find(uses, u, use->sector, use->warp));)
         if (u->kind == use->kind && u->size == use->size && u->before == use->before &&
-            (u->epoch == use->epoch || !(u->bytes & ~use->bytes)))
+            (u->clock == use->clock || !(u->bytes & ~use->bytes)))
             same = u;
     if (!same) {
         same = add(uses, use);
@@ -67,11 +67,11 @@ static void note(GridUses *uses, const SectorUse *use, uint32_t source) {
         left &= ~all;
     }
     same->bytes |= use->bytes;
-    same->epoch = use->epoch;
+    same->clock = use->clock;
 }
 
-void grid_note(GridUses *uses, unsigned kind, unsigned size, uint64_t address, uint64_t bytes,
-               uint32_t source) {
+void grid_note(GridUses *uses, const RaceMoment *now, unsigned kind, unsigned size,
+               uint64_t address, uint64_t bytes, uint32_t source) {
     for (uint64_t end = address + bytes, next; address < end; address = next) {
         const uint64_t sector = address / GRID_SECTOR;
         next = (sector + 1) * GRID_SECTOR < end ? (sector + 1) * GRID_SECTOR : end;
@@ -80,20 +80,22 @@ void grid_note(GridUses *uses, unsigned kind, unsigned size, uint64_t address, u
              &(SectorUse){.sector = sector,
                           .block = uses->block,
                           .bytes = first << address % GRID_SECTOR,
-                          .epoch = uses->releases,
-                          .kind = (uint8_t)kind,
-                          .size = (uint8_t)size,
-                          .before = uses->before},
+                          .clock = now->clock,
+                          .kind = kind,
+                          .size = size,
+                          .before = now->before,
+                          .warp = now->warp},
              source);
     }
 }
 
-void grid_order(GridUses *uses, unsigned order) {
-    const unsigned before = uses->before | (order & (RACE_STRONG | RACE_ACQUIRES));
-    if (before == uses->before && !(order & RACE_RELEASES)) return;
-    uses->before = (uint8_t)before;
-    uses->releases += (order & RACE_RELEASES) != 0;
-    memset(&uses->noted, 0, sizeof uses->noted);
+bool grid_noted(GridUses *uses, const RaceMoment *now, bool writes, uint64_t request) {
+    const uint32_t when = writes ? now->clock : now->orders;
+    const uint64_t all = request << 2 | now->before;
+    NotedRequest *at = &uses->noted[all * 0x9e3779b97f4a7c15 >> (64 - NOTED_BITS)];
+    if (at->request == all && at->when == when) return true;
+    *at = (NotedRequest){all, when};
+    return false;
 }
 
 /* Whether something may order an access of one block before another's. */
@@ -111,9 +113,10 @@ static bool may_race(const SectorUse *a, const SectorUse *b) {
 bool grid_race(GridUses *before, const GridUses *uses, GridConflict *conflict) {
     for (int i = 0; i < uses->count; i++) {
         SectorUse use = uses->use[i];
-        use.released = use.epoch < uses->releases;
+        use.released = use.clock <= uses->released[use.warp];
+        use.warp = 0; /* that was what it is kept for */
         uint32_t new = use.bytes;
-        for (const SectorUse *b = NULL; (b = find(before, b, use.sector));) {
+        for (const SectorUse *b = NULL; (b = find(before, b, use.sector, use.warp));) {
             const uint32_t both = b->bytes & use.bytes;
             if (both && b->block != use.block && may_race(b, &use)) {
                 const unsigned first = (unsigned)__builtin_ctz(both);

@@ -3,10 +3,11 @@
  * Two blocks race if they use the same bytes, one of them writes, and nothing orders the two
  * accesses, unless both are strong (atomic, .volatile, .relaxed) in a scope that has other blocks
  * and of the same size (PTX ISA, "Memory Consistency Model"). One can only be ordered before the
- * other if its block releases after it, and the other's block acquires before that: by a fence of
- * such a scope, or by an access that is a release or an acquire. Or if it is a strong write itself,
- * and the other's block has read strongly before. Whether the one meets the other is not looked at,
- * nor which thread does it. So races may be missed, but none is made up.
+ * other if something that is ordered after it in its block releases it, and something that is
+ * ordered before the other in that one's block acquires: by a strong write after a fence of such a
+ * scope, a fence after a strong read, or an access that is a release or an acquire. Or if it is a
+ * strong write itself, and the other comes after a strong read. Whether the one meets the other is
+ * not looked at, nor which lane of a warp does it. So races may be missed, but none is made up.
  *
  * A block notes what it uses, sector by sector. When it has ended, that is compared with what all
  * blocks before it have used, and added to it. */
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/memory/memo.h"
+#include "machine/memory/race.h"
 
 enum { GRID_WRITES = 1, GRID_STRONG = 2 }; /* a kind of access: bits */
 
@@ -27,24 +28,31 @@ typedef struct SectorUse {
     uint64_t sector; /* address / GRID_SECTOR */
     uint64_t block;
     uint32_t bytes;                           /* a bit each */
-    uint32_t epoch;                           /* how often its block had released before */
+    uint32_t clock;                           /* of the warp, at the last of these uses */
     uint32_t source[GRID_SECTOR / GRID_WORD]; /* of each word: who used it first, as in race.h */
     int next;                                 /* of the same bucket; -1: none */
-    uint8_t kind;
-    uint8_t size;   /* bytes of a strong access; 0: weak */
-    uint8_t before; /* what its block had done before: bits, see GridUses */
-    bool released;
+    unsigned kind : 2;
+    unsigned size : 5;     /* bytes of a strong access; 0: weak */
+    unsigned before : 3;   /* what was ordered before it: RaceMoment */
+    unsigned warp : 5;     /* until its block has ended */
+    unsigned released : 1; /* something released it; known when its block has ended */
 } SectorUse;
+
+/* Requests that are noted already. */
+enum { NOTED_BITS = 10 };
+typedef struct NotedRequest {
+    uint64_t request;
+    uint32_t when;
+} NotedRequest;
 
 typedef struct GridUses {
     uint64_t block; /* whose uses are noted */
     SectorUse *use;
     int count;
-    int *bucket;    /* the last use in each; -1: none */
-    int bits;       /* of the number of a bucket: there is room for 2^bits uses; 0: for none */
-    uint8_t before; /* what the block has done: RACE_ACQUIRES, RACE_STRONG: it has read strongly */
-    uint32_t releases; /* how often it has released */
-    Memo noted;        /* patterns at places that are noted, with `before` and `releases` as now */
+    int *bucket; /* the last use in each; -1: none */
+    int bits;    /* of the number of a bucket: there is room for 2^bits uses; 0: for none */
+    uint32_t released[RACE_MAX_WARPS]; /* up to which clock of each warp: race_blocks_write */
+    NotedRequest noted[1 << NOTED_BITS];
 } GridUses;
 
 /* The first access of a block that races, and the one of a block before. */
@@ -59,12 +67,13 @@ static inline uint32_t grid_source(const GridConflict *conflict, int side) {
 }
 
 /* The block uses address .. address + bytes. `size` is 0, or the bytes of each strong access. */
-void grid_note(GridUses *uses, unsigned kind, unsigned size, uint64_t address, uint64_t bytes,
-               uint32_t source);
+void grid_note(GridUses *uses, const RaceMoment *now, unsigned kind, unsigned size,
+               uint64_t address, uint64_t bytes, uint32_t source);
 
-/* What a fence or access of a scope with other blocks does: bits of race.h, of which RACE_STRONG
- * says that it reads. */
-void grid_order(GridUses *uses, unsigned order);
+/* Whether a request with this number, of at most 62 bits, need not be noted: a write that the warp
+ * has noted since its last clock, or a read that any warp has noted since one has ordered anything.
+ * Of such reads the first counts alone. */
+bool grid_noted(GridUses *uses, const RaceMoment *now, bool writes, uint64_t request);
 
 /* Adds a block's uses to those of the blocks before it. True if one of them races with theirs; then
  * *conflict says which. */

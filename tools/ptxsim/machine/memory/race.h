@@ -210,6 +210,27 @@ void race_fence(Race *race, unsigned warp, uint32_t mask, unsigned order);
 void race_proxy_fence(Race *race, unsigned warp, uint32_t lanes);
 void race_mbarrier_init_fence(Race *race, unsigned warp, uint32_t lanes);
 
+/* For races between blocks (grid_race.h): what is known of a warp's next access, and what the warp
+ * does that other blocks heed. Lanes of a warp are not told apart here. */
+typedef struct RaceMoment {
+    unsigned warp;
+    uint32_t clock;
+    uint32_t orders; /* how often a warp of the block has done what other blocks heed */
+    unsigned before; /* RACE_STRONG: so is a strong read, RACE_ACQUIRES: so is an acquire */
+} RaceMoment;
+
+RaceMoment race_blocks_moment(const Race *race, unsigned warp);
+
+/* A strong read, which may acquire; a fence, which acquires after a strong read, and covers what is
+ * ordered before it; a strong write, which releases what such fences cover, or with RACE_RELEASES
+ * all that is ordered before it: released[w] becomes at least the clock up to which that is so of
+ * warp w. A fence also counts for who is ordered after it, as in `__threadfence();
+ * __syncthreads();` before one thread's atomic: PTX wants it in the thread that writes, but nobody
+ * relies on less. */
+void race_blocks_read(Race *race, unsigned warp, unsigned order);
+void race_blocks_fence(Race *race, unsigned warp, unsigned order);
+void race_blocks_write(Race *race, unsigned warp, unsigned order, uint32_t *released);
+
 /* What went wrong and what usually cures it, one sentence, without the two sides. */
 const char *race_message(RaceWhy why);
 

@@ -52,7 +52,7 @@ void race_begin_block(Race *race) {
     for (unsigned warp = 0; warp < race->warps; warp++) {
         for (unsigned i = 0; i < MAX_WIDTH; i++) race->clock[warp][i] = past;
         memset(&race->clock[warp][actor(race, SECTION_LANES, 0)], 0,
-               2 * race->warps * sizeof race->clock[warp][0]); /* and the visible ones */
+               (SECTIONS - SECTION_LANES) * race->warps * sizeof race->clock[warp][0]);
         race->met[warp] = race->gathered[warp] = race->landed[warp] = past;
         race->fence[warp].lanes = 0;
         race->parted[warp] = false;
@@ -71,6 +71,7 @@ void race_begin_block(Race *race) {
         race->locations = 0;
     }
     race->mbarriers = 0;
+    race->orders = 0;
 }
 
 void race_skip(Race *race, uint32_t clocks) { race->highest += clocks; }

@@ -13,7 +13,10 @@
  * sections hold for each warp the latest clock that is known of some of its lanes only, and which:
  * joining makes them more, so that no race is invented. Two more hold the same of what the async
  * proxy sees of a warp's writes. SECTION_PASSED holds the latest clock that each warp has come to,
- * whatever is known of its accesses: relaxed arrivals tell it, too, and copies of their issue. */
+ * whatever is known of its accesses: relaxed arrivals tell it, too, and copies of their issue.
+ * Two are for races between blocks (race_blocks.c): SECTION_FENCED holds up to which clock fences
+ * that other blocks heed cover what each warp did, SECTION_ORDER what it has read strongly or
+ * acquired. */
 enum {
     SECTION_WARP,
     SECTION_COPY,
@@ -23,8 +26,10 @@ enum {
     SECTION_PASSED,
     SECTION_SOME,
     SECTION_SOME_VISIBLE,
-    SECTION_LANES,
+    SECTION_FENCED,
+    SECTION_LANES, /* from here on bits, which joining adds */
     SECTION_LANES_VISIBLE,
+    SECTION_ORDER,
     SECTIONS
 };
 enum { MAX_WIDTH = SECTIONS * RACE_MAX_WARPS + RACE_MAX_MBARRIERS };
@@ -69,10 +74,10 @@ typedef struct MbarrierClocks {
 
 /* ---- Cells -----------------------------------------------------------------------------------
  *
- * An epoch is one access: clock:31 | actor:9 | atomic:1 | lane:6 | source:17, highest bits first.
+ * An epoch is one access: clock:30 | actor:10 | atomic:1 | lane:6 | source:17, highest bits first.
  */
 typedef uint64_t Epoch;
-enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 33 };
+enum { LANE_SHIFT = 17, ATOMIC_SHIFT = 23, ACTOR_SHIFT = 24, CLOCK_SHIFT = 34 };
 enum {
     MOMENTS = 62, /* several lanes, at different moments: the clock is that of the last */
     NO_LANE = 63, /* the whole warp acts, or one lane that need not be told from others */
@@ -126,6 +131,7 @@ struct Race {
     uint32_t live[RACE_MAX_WARPS];             /* lanes */
     uint32_t ahead[RACE_MAX_WARPS]; /* lanes that have acquired something; 0: all know it */
     uint32_t behind[RACE_MAX_WARPS][MAX_WIDTH]; /* what the others know */
+    uint32_t orders;                            /* RaceMoment */
     bool parted[RACE_MAX_WARPS];                /* some of its lanes have met since: */
     uint32_t within[RACE_MAX_WARPS][32][32];    /* what each lane knows of each, as a clock */
     bool tested[RACE_MAX_WARPS];                /* it has used an mbarrier since */
@@ -141,7 +147,7 @@ struct Race {
 };
 
 static inline uint32_t clock_of(Epoch epoch) { return (uint32_t)(epoch >> CLOCK_SHIFT); }
-static inline unsigned actor_of(Epoch epoch) { return epoch >> ACTOR_SHIFT & 511; }
+static inline unsigned actor_of(Epoch epoch) { return epoch >> ACTOR_SHIFT & 1023; }
 static inline unsigned lane_of(Epoch epoch) { return epoch >> LANE_SHIFT & 63; }
 static inline bool is_atomic(Epoch epoch) { return epoch >> ATOMIC_SHIFT & 1; }
 static inline uint64_t moment_of(Epoch epoch) { return epoch >> ACTOR_SHIFT; } /* actor and clock */
@@ -164,7 +170,7 @@ static inline uint32_t next_clock(Race *race) { return ++race->highest; }
 
 static inline void join(const Race *race, uint32_t *into, const uint32_t *from) {
     const unsigned n = width(race), lanes = actor(race, SECTION_LANES, 0);
-    const unsigned rest = actor(race, SECTION_LANES_VISIBLE + 1, 0);
+    const unsigned rest = actor(race, SECTIONS, 0);
     for (unsigned i = 0; i < lanes; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
     for (unsigned i = lanes; i < rest; i++) into[i] |= from[i];
     for (unsigned i = rest; i < n; i++) into[i] = into[i] > from[i] ? into[i] : from[i];

@@ -39,7 +39,7 @@ void race_warp_sync(Race *race, unsigned warp, uint32_t members) {
 /* Whether `released` is more than is known. */
 static bool is_news(const Race *race, const uint32_t *known, const uint32_t *released) {
     const unsigned n = width(race), lanes = actor(race, SECTION_LANES, 0);
-    const unsigned rest = actor(race, SECTION_LANES_VISIBLE + 1, 0);
+    const unsigned rest = actor(race, SECTIONS, 0);
     bool news = false;
     for (unsigned i = 0; i < n; i++)
         news |= i >= lanes && i < rest ? (released[i] & ~known[i]) != 0 : released[i] > known[i];

@@ -6,13 +6,15 @@
 #include "test/drawn.h"
 #include "test/tap.h"
 
-enum { BLOCKS = 4, MOST = 12, PROGRAMS = 50000 };
+enum { BLOCKS = 4, WARPS = 3, MOST = 12, PROGRAMS = 50000 };
 static const uint64_t base = 0x7f0000001000;
 
 typedef struct Access {
     unsigned kind, size, at, bytes; /* from `base` */
     uint32_t source;
     unsigned before;
+    unsigned warp;
+    uint32_t clock;
     bool released;
 } Access;
 
@@ -75,28 +77,64 @@ static bool names_race(const Program *p, const GridConflict *c) {
     return false;
 }
 
+/* The warps of a block: what each knows of the others, and what is ordered before it. */
+typedef struct Warps {
+    uint32_t known[WARPS][WARPS];
+    unsigned before[WARPS];
+    uint32_t clock, orders;
+} Warps;
+
+static Warps new_warps(void) {
+    Warps warps = {.clock = WARPS};
+    for (uint32_t w = 0; w < WARPS; w++) warps.known[w][w] = w + 1;
+    return warps;
+}
+
+static RaceMoment moment(const Warps *warps, unsigned w) {
+    return (RaceMoment){w, warps->known[w][w], warps->orders, warps->before[w]};
+}
+
+/* What a warp does between its accesses, as bits; and another one comes after it. */
+static void draw_order(uint64_t *state, Warps *warps, unsigned w, Access *list, int count,
+                       GridUses *uses) {
+    const unsigned order = (unsigned)drawn(state, 8), to = (unsigned)drawn(state, WARPS);
+    const uint32_t *known = warps->known[w];
+    for (int k = 0; order & RACE_RELEASES && k < count; k++)
+        list[k].released |= list[k].clock <= known[list[k].warp];
+    for (unsigned v = 0; order & RACE_RELEASES && v < WARPS; v++)
+        if (uses->released[v] < known[v]) uses->released[v] = known[v];
+    warps->before[w] |= order & (RACE_STRONG | RACE_ACQUIRES);
+    if (drawn(state, 2)) {
+        for (unsigned v = 0; v < WARPS; v++)
+            if (warps->known[to][v] < known[v]) warps->known[to][v] = known[v];
+        warps->before[to] |= warps->before[w];
+    }
+    warps->known[w][w] = ++warps->clock;
+}
+
 /* A block, to both: accesses to a few sectors, and between them what may order them. */
 static GridUses draw_block(uint64_t *state, Program *p, int block) {
     const int spread = 1 + drawn(state, 200), reads = 1 + drawn(state, 6);
     const int plain = 1 + drawn(state, 6), sources = 1 + drawn(state, MOST);
     GridUses uses = {.block = (uint64_t)block};
-    unsigned done = 0;
+    Warps warps = new_warps();
     p->count[block] = drawn(state, MOST + 1);
     for (int i = 0; i < p->count[block]; i++) {
         Access *a = &p->list[block][i];
         const bool strong = drawn(state, 2);
+        const unsigned w = (unsigned)drawn(state, WARPS);
+        const RaceMoment now = moment(&warps, w);
         *a = (Access){.kind = (drawn(state, reads) ? 0 : GRID_WRITES) | (strong ? GRID_STRONG : 0),
                       .size = strong ? 1u << drawn(state, 2) : 0,
                       .at = (unsigned)drawn(state, spread),
                       .bytes = 1 + (unsigned)drawn(state, drawn(state, 8) ? 4 : 100),
                       .source = (uint32_t)drawn(state, sources),
-                      .before = done};
-        grid_note(&uses, a->kind, a->size, base + a->at, a->bytes, a->source);
+                      .before = now.before,
+                      .warp = w,
+                      .clock = now.clock};
+        grid_note(&uses, &now, a->kind, a->size, base + a->at, a->bytes, a->source);
         if (drawn(state, plain)) continue;
-        const unsigned order = (unsigned)drawn(state, 8); /* any of the three bits */
-        done |= order & (RACE_STRONG | RACE_ACQUIRES);
-        for (int k = 0; order & RACE_RELEASES && k <= i; k++) p->list[block][k].released = true;
-        grid_order(&uses, order);
+        draw_order(state, &warps, w, p->list[block], i + 1, &uses);
     }
     return uses;
 }
@@ -132,14 +170,16 @@ static void test_programs(void) {
  * another's, which may be any. */
 static void test_many(void) {
     enum { SECTORS = 300, MANY = 20 };
+    const Warps warps = new_warps();
+    const RaceMoment now = moment(&warps, 0);
     GridUses all = {0};
     GridConflict conflict;
     int wrong = 0;
     for (uint64_t b = 0; b < MANY; b++) {
         GridUses uses = {.block = b};
         for (uint64_t s = 0; s < SECTORS; s++) {
-            grid_note(&uses, GRID_WRITES, 0, base + (b * SECTORS + s) * 32, 32, 5);
-            grid_note(&uses, 0, 0, base - (s + 1) * 32, 32, 6);
+            grid_note(&uses, &now, GRID_WRITES, 0, base + (b * SECTORS + s) * 32, 32, 5);
+            grid_note(&uses, &now, 0, 0, base - (s + 1) * 32, 32, 6);
         }
         wrong += grid_race(&all, &uses, &conflict);
         grid_free(&uses);
@@ -148,7 +188,7 @@ static void test_many(void) {
     is_int(all.count, (MANY + 1) * SECTORS, "what all have read is kept once");
     for (uint64_t s = 0; s < MANY * SECTORS; s++) {
         GridUses one = {.block = MANY};
-        grid_note(&one, GRID_WRITES, 0, base + s * 32 + 31, 1, 7);
+        grid_note(&one, &now, GRID_WRITES, 0, base + s * 32 + 31, 1, 7);
         wrong += !grid_race(&all, &one, &conflict) || conflict.side[0].block != s / SECTORS ||
                  conflict.side[1].block != MANY || conflict.address != base + s * 32 + 31;
         grid_free(&one);
@@ -160,16 +200,47 @@ static void test_many(void) {
 /* In a loop with a fence an instruction that uses the same bytes again takes no more room. */
 static void test_again(void) {
     GridUses uses = {.block = 1};
+    Warps warps = new_warps();
     for (int i = 0; i < 1000; i++) {
-        grid_note(&uses, GRID_WRITES, 0, base, 4, 3);
-        grid_order(&uses, RACE_ACQUIRES | RACE_RELEASES);
+        const RaceMoment now = moment(&warps, 0);
+        grid_note(&uses, &now, GRID_WRITES, 0, base, 4, 3);
+        warps.before[0] |= RACE_ACQUIRES;
+        warps.known[0][0] = ++warps.clock;
     }
     is_int(uses.count, 2,
-           "a thousand times the same is noted once before the first fence, and once");
+           "a thousand times the same is noted once before the first acquire, and once");
+    const RaceMoment now = moment(&warps, 1);
+    grid_note(&uses, &now, GRID_WRITES, 0, base, 4, 3);
+    is_int(uses.count, 3, "another warp's is another use");
+    grid_note(&uses, &now, GRID_WRITES, 0, base + 8, 4, 3);
+    is_int(uses.count, 3, "other bytes of the sector at the same clock are of the same use");
     grid_free(&uses);
     uses = (GridUses){.block = 1};
-    grid_note(&uses, GRID_WRITES, 0, base + 8, 0, 3);
+    grid_note(&uses, &now, GRID_WRITES, 0, base + 8, 0, 3);
     is_int(uses.count, 0, "no bytes are no use");
+    grid_free(&uses);
+}
+
+/* A request is noted once: a write of each warp at each of its clocks, a read of any warp until
+ * something is ordered. */
+static void test_noted(void) {
+    GridUses uses = {.block = 1};
+    Warps warps = new_warps();
+    RaceMoment now = moment(&warps, 1), other = moment(&warps, 2);
+    ok(!grid_noted(&uses, &now, true, 77) && grid_noted(&uses, &now, true, 77), "a write, once");
+    ok(!grid_noted(&uses, &now, true, 78), "and another");
+    ok(!grid_noted(&uses, &other, true, 77), "and another warp's");
+    ok(!grid_noted(&uses, &now, false, 79) && grid_noted(&uses, &other, false, 79),
+       "a read of either of two warps");
+    now.clock = warps.clock + 1;
+    ok(!grid_noted(&uses, &now, true, 77) && grid_noted(&uses, &now, false, 79),
+       "the write once more at a later clock, the read not");
+    now.orders++;
+    ok(grid_noted(&uses, &now, true, 77) && !grid_noted(&uses, &now, false, 79),
+       "the read once more when something was ordered, the write not");
+    now.before = RACE_ACQUIRES;
+    ok(!grid_noted(&uses, &now, true, 77) && !grid_noted(&uses, &now, false, 79),
+       "and both if something else is before them");
     grid_free(&uses);
 }
 
@@ -177,5 +248,6 @@ int main(void) {
     test_programs();
     test_many();
     test_again();
+    test_noted();
     return done_testing();
 }

@@ -1,8 +1,8 @@
 /* What two blocks may do to the same bytes of global memory, instruction by instruction. Catches:
  * an access that the search for races is not told of, or with other bytes; a strong one that is
  * taken for a weak one, or the other way round; a scope that is not looked at; a fence that is
- * none, or is not seen; a request that is not noted because one like it was. The search itself is
- * machine/test/test_grid_race.c's. */
+ * none, is not seen, or comes in the wrong place or warp; a request that is not noted because one
+ * like it was. The search itself is machine/test/test_grid_race.c's. */
 #include "test/run_ptx.h"
 #include "test/stub.h"
 #include "test/tap.h"
@@ -11,10 +11,11 @@
 #define HEAD                                                                                      \
     PTX_HEAD                                                                                      \
     ".visible .entry k(.param .u64 data)\n{\n.reg .b16 h; .reg .b32 t, d<5>; .reg .b64 p, x, r; " \
-    ".reg .pred first, second, none, all; .shared .align 16 .b8 room[16]; "                       \
+    ".reg .pred first, second, none, all, lead; .shared .align 16 .b8 room[16]; "                 \
     "ld.param.u64 p, [data]; mov.u32 t, %ctaid.x; setp.eq.u32 first, t, 0; "                      \
     "setp.eq.u32 second, t, 1; setp.gt.u32 none, t, 1; setp.lt.u32 all, t, 2; "                   \
-    "mov.u32 t, %tid.x; mad.wide.u32 x, t, 4, p; mov.b32 d0, 0; mov.b32 d1, 0; "                  \
+    "mov.u32 t, %tid.x; setp.eq.u32 lead, t, 0; mad.wide.u32 x, t, 4, p; "                        \
+    "mov.b32 d0, 0; mov.b32 d1, 0; "                                                              \
     "mov.b32 d2, 0; mov.b32 d3, 0; mov.u64 r, room; cvta.shared.u64 r, r;\n"
 
 typedef struct Program {
@@ -152,6 +153,13 @@ static const Program fences[] = {
     {ORDERED("fence.acquire.gpu; " SAY, "fence.acquire.gpu; "), false},
     {ORDERED("fence.release.gpu; " SAY, "fence.release.gpu; "), false},
     {WRITE READ "membar.gl; ", false},
+    {"atom.acq_rel.gpu.global.add.u32 d2, [p+64], 1; " WRITE READ, false},
+    {"fence.proxy.tensormap::generic.release.gpu; " WRITE SAY
+     "fence.proxy.tensormap::generic.acquire.gpu [p], 128; " READ,
+     false},
+    {WRITE "@first membar.gl; @first ld.volatile.global.u32 d2, [p+64]; @second " SAY
+           "@second membar.gl; " READ,
+     false},
     {"membar.gl; " WRITE READ, false},
     {"@none membar.gl; " WRITE "@none membar.gl; " READ, false},
 };
@@ -160,10 +168,11 @@ static const Program fences[] = {
  * and x goes on by `step` bytes after each. */
 #define ROUNDS(body, step, own)                                                      \
     "@second bra SECOND; AGAIN: " body "add.u64 x, x, " step "; add.u32 d3, d3, 1; " \
-    "setp.lt.u32 all, d3, 4; @all bra AGAIN; " SAY "bra END; SECOND: " own "END: "
+    "setp.lt.u32 all, d3, 4; @all bra AGAIN; " SAY_ELSEWHERE "bra END; SECOND: " own "END: "
 #define WIDE "mad.wide.u32 x, t, 8, p; "
 #define STORE "st.global.u32 [x], d0; "
-#define ACQUIRED "membar.gl; ld.global.u32 d1, [p]; "
+#define SAY_ELSEWHERE "atom.global.add.u32 d2, [p+1020], 1; "
+#define ACQUIRED SAY_ELSEWHERE "membar.gl; ld.global.u32 d1, [p]; "
 static const Program repeated[] = {
     {ROUNDS(STORE, "128", "ld.global.u32 d1, [p+508]; "), false},
     {ROUNDS(STORE, "128", "ld.global.u32 d1, [p+384]; "), false},
@@ -182,7 +191,7 @@ static const Program repeated[] = {
     {ROUNDS(STORE "setp.lt.u32 none, d3, 3; @none membar.gl; ", "0", ACQUIRED), false},
     {WIDE ROUNDS(STORE "setp.lt.u32 none, d3, 3; @none membar.gl; ", "0", ACQUIRED), false},
     {ROUNDS("st.global.u32 [p], d0; " STORE "setp.lt.u32 none, d3, 3; @none membar.gl; ", "0",
-            "membar.gl; ld.global.u32 d1, [p+4]; "),
+            SAY_ELSEWHERE "membar.gl; ld.global.u32 d1, [p+4]; "),
      false},
     {ROUNDS(STORE "st.release.gpu.global.u32 [x+256], d0; ", "0", ACQUIRED), true},
     /* strong ones */
@@ -190,13 +199,89 @@ static const Program repeated[] = {
     {ROUNDS("st.volatile.global.u32 [x], d0; ", "0", "ld.global.u32 d1, [p]; "), false},
 };
 
-static void check(const Program *program) {
-    static uint64_t data[64];
-    char text[3000];
-    snprintf(text, sizeof text, "%sst.shared.u32 [room], d0; bar.sync 0; %s;\nret;\n}\n", HEAD,
-             program->code);
+/* Two warps in each block: f0, f1 are those of the first, s0, s1 those of the second. */
+#define TWO                                                                             \
+    ".reg .pred far, f0, f1, s0, s1; setp.gt.u32 far, t, 31; and.pred f1, first, far; " \
+    "xor.pred f0, first, f1; and.pred s1, second, far; xor.pred s0, second, s1; "
+#define COUNT(who) "@" who " atom.global.add.u32 d2, [p+64], 1; "
+#define FENCE(who) "@" who " membar.gl; "
+#define BAR "bar.sync 0; "
+#define WRITE1 TWO "@f1 st.global.u32 [p], d0; "
+#define READ1 "@s1 ld.global.u32 d1, [p]; "
+#define ACQUIRE COUNT("s0") FENCE("s0") BAR READ1
+#define RELEASE WRITE1 FENCE("f1") BAR COUNT("f0")
+/* Lane 0 of warp a finds what warp b has released, so it knows more than the lanes beside it, and
+ * does `code`; lane 1, `one`, arrives at an mbarrier at which warp b waits. */
+#define AHEAD(a, b, code)                                                                          \
+    ".reg .pred one; .shared .align 8 .b64 bar; and.pred lead, lead, " a "; "                      \
+    "setp.eq.u32 one, t, 1; and.pred one, one, " a "; @lead mbarrier.init.shared.b64 [bar], 1; "   \
+    "@lead st.shared.u32 [room+4], d0; bar.sync 0; setp.eq.and.u32 far, t, 32, " b "; "            \
+    "@far st.release.cta.shared.u32 [room+4], 1; @!lead bra GONE; SPIN: "                          \
+    "ld.acquire.cta.shared.u32 d4, [room+4]; setp.ne.u32 none, d4, 1; @none bra SPIN; GONE: " code \
+    "@one mbarrier.arrive.shared.b64 x, [bar]; @!" b " bra OVER; TRY: "                            \
+    "mbarrier.try_wait.parity.shared.b64 none, [bar], 0; @!none bra TRY; OVER: "
+/* The second warp of the first block stores three times; the first has met it after two. */
+#define STORES(again)                                                                 \
+    TWO "@!f1 bra OTHERS; AGAIN: st.global.u32 [x+128], d0; add.u32 d3, d3, 1; "      \
+        "setp.lt.u32 none, d3, 3; " again "bar.sync 1, 64; @none bra AGAIN; OTHERS: " \
+        "@f0 bar.sync 1, 64; @f0 bar.sync 1, 64; "
+static const Program two_warps[] = {
+    {RELEASE ACQUIRE, true},
+    {WRITE1 FENCE("f1") FENCE("f0") COUNT("f0") BAR ACQUIRE, false},
+    {WRITE1 BAR FENCE("f0") COUNT("f0") ACQUIRE, true},
+    {WRITE1 BAR COUNT("f0") ACQUIRE, false},
+    {WRITE1 FENCE("f1") COUNT("f1") BAR ACQUIRE, true},
+    {WRITE1 FENCE("f0") BAR COUNT("f0") ACQUIRE, false},
+    {WRITE1 FENCE("f1") BAR FENCE("f0") BAR COUNT("f0") ACQUIRE, true},
+    {WRITE1 FENCE("f1") BAR "@f1 st.global.u32 [p], d0; " FENCE("f1") COUNT("f0") BAR ACQUIRE,
+     false},
+    {WRITE1 FENCE("f1") BAR "@f1 st.global.u32 [p+4], d0; " FENCE("f1") COUNT("f0") BAR ACQUIRE,
+     true},
+    {WRITE1 "@f0 atom.acq_rel.gpu.global.add.u32 d2, [p+64], 1; " BAR ACQUIRE, false},
+    {WRITE1 BAR "@f0 atom.acq_rel.gpu.global.add.u32 d2, [p+64], 1; " BAR ACQUIRE, true},
+    {WRITE1 FENCE("f1") "@f1 bar.arrive 1, 64; @f0 bar.sync 1, 64; " COUNT("f0") BAR ACQUIRE, true},
+    {WRITE1 FENCE("f1") "@f0 bar.arrive 1, 64; @f1 bar.sync 1, 64; " COUNT("f0") BAR ACQUIRE,
+     false},
+    /* a request that is repeated is noted again at a later clock */
+    {STORES("@none ") FENCE("f0") COUNT("f0") ACQUIRE "@s1 ld.global.u32 d1, [p+256]; ", false},
+    {STORES("") "@f0 bar.sync 1, 64; " FENCE("f0") COUNT("f0") ACQUIRE
+     "@s1 ld.global.u32 d1, [p+256]; ",
+     true},
+    /* who acquires */
+    {RELEASE FENCE("s0") COUNT("s0") BAR READ1, false},
+    {RELEASE FENCE("s1") COUNT("s0") BAR READ1, false},
+    {RELEASE COUNT("s0") FENCE("s0") READ1 BAR, false},
+    {RELEASE COUNT("s0") BAR FENCE("s1") READ1, true},
+    {RELEASE COUNT("s0") FENCE("s1") BAR READ1, false},
+    {RELEASE COUNT("s0") BAR FENCE("s0") BAR READ1, true},
+    {RELEASE COUNT("s1") FENCE("s1") READ1, true},
+    {RELEASE "@s0 ld.acquire.gpu.global.u32 d2, [p+64]; " BAR READ1, true},
+    {RELEASE "@s0 ld.acquire.gpu.global.u32 d2, [p+64]; " READ1 BAR, false},
+    {RELEASE "@s0 ld.acquire.cta.global.u32 d2, [p+64]; " BAR READ1, false},
+    /* what some lanes alone have acquired in the block is no matter */
+    {RELEASE AHEAD("s0", "s1", "@lead " SAY "@lead membar.gl; ") READ1, true},
+    {RELEASE AHEAD("s0", "s1", "@lead " SAY) READ1, false},
+    {TWO "@f0 st.global.u32 [p], d0; " AHEAD("f0", "f1", "@f0 membar.gl; ") COUNT("f1") ACQUIRE,
+     true},
+    /* who has read what an atomic left */
+    {TWO "@f1 atom.global.add.u32 d1, [p], 1; @s0 atom.global.add.u32 d1, [p], 1; " BAR
+         "@s1 st.global.u32 [p], d0; ",
+     true},
+    {TWO "@f1 atom.global.add.u32 d1, [p], 1; @s0 atom.global.add.u32 d1, [p], 1; "
+         "@s1 st.global.u32 [p], d0; " BAR,
+     false},
+    /* the earlier of two writes is another use */
+    {WRITE1 "@f0 st.global.u32 [p], d0; " FENCE("f0") COUNT("f0") BAR ACQUIRE, false},
+    {WRITE1 BAR "@f0 st.global.u32 [p], d0; " FENCE("f0") COUNT("f0") BAR ACQUIRE, true},
+};
+
+static void check(const Program *program, unsigned threads) {
+    static uint64_t data[128];
+    char text[4000];
+    snprintf(text, sizeof text, "%s@lead st.shared.u32 [room], d0; bar.sync 0; %s;\nret;\n}\n",
+             HEAD, program->code);
     const Capture capture = begin_capture(STDERR_FILENO);
-    const PtxRun run = run_ptx_grid(text, 2, 32, data, sizeof data);
+    const PtxRun run = run_ptx_grid(text, 2, threads, data, sizeof data);
     char *said = end_capture(&capture);
     const bool races = run.status == LAUNCH_FAULT && strstr(said, "data race between blocks");
     if (!ok(program->right ? run.status == LAUNCH_OK : races, "%s: %s",
@@ -205,17 +290,18 @@ static void check(const Program *program) {
     free(said);
 }
 
-#define CHECK(list) \
-    for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++) check(&(list)[i])
+#define CHECK(list, threads) \
+    for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++) check(&(list)[i], threads)
 
 int main(void) {
     setenv("SIM_RACE", "1", 1);
-    CHECK(plain);
-    CHECK(copies);
-    CHECK(strong);
-    CHECK(fences);
-    CHECK(repeated);
+    CHECK(plain, 32);
+    CHECK(copies, 32);
+    CHECK(strong, 32);
+    CHECK(fences, 32);
+    CHECK(repeated, 32);
+    CHECK(two_warps, 64);
     unsetenv("SIM_RACE");
-    check(&(Program){WRITE READ, true}); /* nobody has asked */
+    check(&(Program){WRITE READ, true}, 32); /* nobody has asked */
     return done_testing();
 }

@@ -12,6 +12,7 @@ template <bool BUG> __global__ void kernel(float *out) {
     __shared__ unsigned before;
     out[1 + blockIdx.x] = 1;
     __threadfence();
+    __syncthreads();
     if (threadIdx.x == 0) before = atomicAdd(&arrived, 1);
     __syncthreads();
     if (BUG && blockIdx.x > 0) {
