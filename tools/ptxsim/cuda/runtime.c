@@ -307,15 +307,23 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return launch_outcome() ? launch_outcome() : copy(to, from, bytes, kind);
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream) {
+/* `to_host` and `to_variable` are what is said of a launch that does so: the one waits, what the
+ * other leaves is not the launch's own. */
+static cudaError_t copy_later(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                              cudaStream_t stream, const char *to_host, const char *to_variable) {
     cudaError_t outcome;
     USES_DEVICE;
     if (only_rehearsed(&outcome)) return result(outcome);
-    if (kind == cudaMemcpyDeviceToHost) watch_call("cudaMemcpyAsync to the host"); /* it waits */
-    if (registry_in_variable(to)) watch_call("cudaMemcpyAsync to a variable of the program");
+    if (kind == cudaMemcpyDeviceToHost) watch_call(to_host);
+    if (registry_in_variable(to)) watch_call(to_variable);
     enqueue(stream);
     return copy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    return copy_later(to, from, bytes, kind, stream, "cudaMemcpyAsync to the host",
+                      "cudaMemcpyAsync to a variable of the program");
 }
 
 static cudaError_t set(void *pointer, int value, size_t bytes) {
@@ -374,14 +382,18 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
     void *pointer;
     const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
-    return error ? error : cudaMemcpyAsync((char *)pointer + offset, from, bytes, kind, stream);
+    const char *name = "cudaMemcpyToSymbolAsync";
+    if (error) return error;
+    return copy_later((char *)pointer + offset, from, bytes, kind, stream, name, name);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
     void *pointer;
     const cudaError_t error = cudaGetSymbolAddress(&pointer, symbol);
-    return error ? error : cudaMemcpyAsync(to, (const char *)pointer + offset, bytes, kind, stream);
+    const char *name = "cudaMemcpyFromSymbolAsync";
+    if (error) return error;
+    return copy_later(to, (const char *)pointer + offset, bytes, kind, stream, name, name);
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */

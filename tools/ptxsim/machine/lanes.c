@@ -6,8 +6,8 @@ void check_index(Warp *warp, const uint32_t value[], bool is_signed) {
         const uint64_t magnitude = (uint64_t)(number < 0 ? -number : number);
         if (warp->mask >> l & 1 && magnitude > warp->block->settings->index)
             fault(warp, l,
-                  "%lld was computed in 32 bits and is made 64 bits wide: an index like that "
-                  "overflows in a tensor of 2^31 elements",
+                  "%lld was computed in 32 bits and is made 64 bits wide: if it is an index, one "
+                  "like it overflows in a tensor of 2^31 elements",
                   (long long)number);
     }
 }

@@ -248,6 +248,27 @@ static inline uint32_t ones(uint32_t start, uint32_t length) {
 BINARY(bmsk_clamp, u32, u32, u32, ones(a[l], b[l]))
 BINARY(bmsk_wrap, u32, u32, u32, ones(a[l] & 31, b[l] & 31))
 
+/* szext: the low bits of x, as many as `bits`, and above them the sign, or zeros. */
+static inline uint32_t extend(uint32_t x, uint32_t bits, bool clamps, bool is_signed) {
+    const uint32_t low = clamps && bits > 31 ? 32 : bits & 31;
+    return (uint32_t)extract(x, 0, low, 32, is_signed && low > 0);
+}
+BINARY(szext_clamp_u32, u32, u32, u32, extend(a[l], b[l], true, false))
+BINARY(szext_clamp_s32, u32, u32, u32, extend(a[l], b[l], true, true))
+BINARY(szext_wrap_u32, u32, u32, u32, extend(a[l], b[l], false, false))
+BINARY(szext_wrap_s32, u32, u32, u32, extend(a[l], b[l], false, true))
+
+/* fns: of the ones of x that are met from bit `base` on, upwards or downwards, number |offset|; if
+ * offset is 0, `base` itself, if it is one. Cooperative groups have it for lanes. */
+static inline uint32_t find_nth(uint32_t x, uint32_t base, int32_t offset) {
+    uint32_t left = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset;
+    if (offset == 0) return base < 32 && x >> base & 1 ? base : UINT32_MAX;
+    for (uint32_t at = base; at < 32; at += offset < 0 ? UINT32_MAX : 1)
+        if (x >> at & 1 && --left == 0) return at;
+    return UINT32_MAX;
+}
+TERNARY(fns_32, u32, u32, u32, u32, find_nth(a[l], b[l], (int32_t)c[l]))
+
 /* bfi d, a, b, c, e: the low bits of a at position c of b, e of them. */
 static inline uint64_t insert_field(uint64_t x, uint64_t into, uint32_t start, uint32_t length,
                                     unsigned width) {
@@ -436,6 +457,11 @@ static const Row rows[] = {
     {"bfe", "s64", "8=844", bfe_s64, CLASS_INTEGER},
     {"bmsk.clamp", "b32", "4=44", bmsk_clamp, CLASS_INTEGER},
     {"bmsk.wrap", "b32", "4=44", bmsk_wrap, CLASS_INTEGER},
+    {"szext.clamp", "u32", "4=44", szext_clamp_u32, CLASS_INTEGER},
+    {"szext.clamp", "s32", "4=44", szext_clamp_s32, CLASS_INTEGER},
+    {"szext.wrap", "u32", "4=44", szext_wrap_u32, CLASS_INTEGER},
+    {"szext.wrap", "s32", "4=44", szext_wrap_s32, CLASS_INTEGER},
+    {"fns", "b32", "4=444", fns_32, CLASS_INTEGER},
     {"bfi", "b32", "4=4444", bfi_32, CLASS_INTEGER},
     {"bfi", "b64", "8=8844", bfi_64, CLASS_INTEGER},
     {"prmt", "b32", "4=444", prmt_32, CLASS_MOVE},

@@ -134,7 +134,9 @@ static void run_wait(Warp *warp, const Op *op) {
         const uint32_t address = shared_address(warp, op, 1, l, op->offset);
         warp->wait_address = address;
         note_access(warp, op, (int)l, address, RACE_TEST);
-        if (op->width == 4) warp->wait_parity = REG(u32, 2)[l] & 1;
+        Mbarrier then;
+        warp->wait_parity =
+            op->width == 4 ? REG(u32, 2)[l] & 1 : mbarrier_read(REG(u64, 2)[l], &then) && then.odd;
         if (!test(warp, op, l, address)) continue;
         completed |= 1u << l;
         if (record) observe_mbarrier_acquire(record, warp, address);

@@ -89,15 +89,31 @@ static bool find_loop(const Warp *warp, int *first, int *last) {
     return found;
 }
 
+/* Whether the operation tests an mbarrier: mbarrier.test_wait or try_wait. */
+static bool tests_mbarrier(const Op *op) {
+    const Text *part = op->source->part;
+    return op->class == CLASS_MBARRIER && op->source->parts > 1 &&
+           (text_is(part[1], "test_wait") || text_is(part[1], "try_wait"));
+}
+
 /* Whether the warp reads again and again what another block may write. */
 static bool polls_global(const Warp *warp) {
     int first = 0, last = -1;
     if (!find_loop(warp, &first, &last)) return false;
     for (int i = first; i <= last; i++) {
         const Op *op = &warp->block->kernel->op[i];
-        if (op->order && op->space != SPACE_SHARED) return true;
+        if (op->order && op->space != SPACE_SHARED && op->class != CLASS_MBARRIER) return true;
     }
     return false;
+}
+
+/* Whether the loop that the warp is in does nothing but test an mbarrier. */
+static bool polls_mbarrier(const Warp *warp) {
+    int first = 0, last = -1;
+    bool tests = false;
+    if (polls_global(warp) || !find_loop(warp, &first, &last)) return false;
+    for (int i = first; i <= last; i++) tests |= tests_mbarrier(&warp->block->kernel->op[i]);
+    return tests;
 }
 
 /* Blocks that talk to each other run one after another, so a block that waits for a later one
@@ -259,8 +275,9 @@ static void describe_mbarrier(const Warp *warp, char *text, size_t size) {
 static void describe_warp(const Warp *warp, char *text, size_t size) {
     const NamedBarrier *barrier = &warp->block->barrier[warp->barrier];
     char place[256] = "its first instruction", missing[160];
+    const bool polls = warp->state == WARP_POLLING && polls_mbarrier(warp);
     if (warp->op) op_place(warp->block->kernel, warp->op, place, sizeof place);
-    switch (warp->state) {
+    switch (polls ? WARP_AT_MBARRIER : warp->state) {
     case WARP_AT_BARRIER:
         snprintf(text, size,
                  "lanes 0x%08x, waits at barrier %u (%u of %u threads have arrived), %s",

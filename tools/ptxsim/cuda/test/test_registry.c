@@ -62,7 +62,13 @@ static void test_variables(void) {
     ok(memcmp(bytes, "acd\7", 4) == 0, "in its middle, too");
     simulator_watch(NULL);
     cudaMemcpyToSymbolAsync(&table, "cd", 2, 4, cudaMemcpyHostToDevice, NULL);
-    is_text(watched(), "cudaMemcpyAsync to a variable of the program", "no launch may");
+    is_text(watched(), "cudaMemcpyToSymbolAsync", "no launch may");
+    simulator_watch(NULL);
+    cudaMemcpyFromSymbolAsync(bytes, &table, 4, 3, cudaMemcpyDeviceToHost, NULL);
+    is_text(watched(), "cudaMemcpyFromSymbolAsync", "nor take it to the host");
+    simulator_watch(NULL);
+    cudaMemcpyAsync(address, "a", 1, cudaMemcpyHostToDevice, NULL);
+    is_text(watched(), "cudaMemcpyAsync to a variable of the program", "nor write it");
     simulator_watch(NULL);
     cudaMemsetAsync(address + size - 1, 8, 1, NULL);
     is_text(watched(), "cudaMemsetAsync of a variable of the program", "nor set it");

@@ -167,6 +167,29 @@ static s128 ones(s128 start, s128 length) {
 VALUE(mask_clamp, ones(a, b))
 VALUE(mask_wrap, ones(a % 32, b % 32))
 
+/* PTX ISA, szext: the number that the low bits of a are. */
+static s128 extended(const Numbers *n, int bits) {
+    s128 result = 0;
+    for (int i = 0; i < 32; i++)
+        result |= (s128)(i < bits ? bit(n->a, i) : n->is_signed && bits && bit(n->a, bits - 1))
+                  << i;
+    return result;
+}
+VALUE(extended_clamp, extended(n, b < 32 ? (int)b : 32))
+VALUE(extended_wrap, extended(n, (int)(b & 31)))
+
+/* PTX ISA, fns, for bases from 0 to 31 and offsets from -8 to 7. */
+static s128 nth_bit(const Numbers *n) {
+    const int base = (int)(n->b & 31), offset = (int)(n->c & 15) - 8;
+    int seen = 0;
+    if (!offset) return bit(n->a, base) ? base : -1;
+    for (int i = base; i >= 0 && i < 32; i += offset < 0 ? -1 : 1) {
+        seen += bit(n->a, i);
+        if (seen == (offset < 0 ? -offset : offset)) return i;
+    }
+    return -1;
+}
+
 /* PTX ISA, bfi: bits of a at position c of b, e of them. */
 static s128 inserted(const Numbers *n) {
     const int start = (int)(n->c & 255), length = (int)(n->e & 255);
@@ -289,6 +312,10 @@ static const IntegerRow rows[] = {
     {"bfi.% d, a, b, c, e", "b32", "t=tt44", inserted},
     {"bmsk.clamp.b32 d, a, b", "b32", "t=tt", mask_clamp},
     {"bmsk.wrap.b32 d, a, b", "b32", "t=tt", mask_wrap},
+    {"szext.clamp.% d, a, b", "s32 u32", "t=t4", extended_clamp},
+    {"szext.wrap.% d, a, b", "s32 u32", "t=t4", extended_wrap},
+    {"and.b32 b, b, 31; and.b32 c, c, 15; sub.s32 c, c, 8; fns.b32 d, a, b, c", "b32", "t=ttt",
+     nth_bit},
     {BYTES("b", "c") "bfe.% d, a, b, c", "s64 u64", "t=t44", field},
     {BYTES("c", "e") "bfi.% d, a, b, c, e", "b64", "t=tt44", inserted},
     {"prmt.b32 d, a, b, c", "b32", "t=ttt", permuted},

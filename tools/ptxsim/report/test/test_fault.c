@@ -74,7 +74,16 @@ static const Case cases[] = {
       "warp 1, lane 3: thread (0, 3, 1)\n"}},
     {HEAD "setp.eq.u32 g, t, 0; @g mbarrier.init.shared.b64 [room+8], 1;\n@!g ret;\n"
           "TEST: mbarrier.test_wait.parity.shared.b64 g, [room+8], 0; @!g bra TEST;" TAIL,
-     {"deadlock", "  warp 0, lanes 0x00000001, tests again and again", "  warp 1, has ended"}},
+     {"deadlock",
+      "  warp 0, lanes 0x00000001, waits for the mbarrier at 0x408, parity 0; in its phase 0, of "
+      "parity 0, 1 of 1 arrivals and 0 bytes are missing",
+      "  warp 1, has ended"}},
+    {HEAD "setp.eq.u32 g, t, 0; @g mbarrier.init.shared.b64 [room+8], 2;\n@!g ret;\n"
+          "mbarrier.arrive.shared.b64 _, [room+8];\nmbarrier.arrive.shared.b64 _, [room+8];\n"
+          "mbarrier.arrive.shared.b64 p, [room+8];\n"
+          "TEST: mbarrier.test_wait.shared.b64 g, [room+8], p; @!g bra TEST;" TAIL,
+     {"deadlock",
+      "waits for the mbarrier at 0x408, parity 1; in its phase 1, of parity 1, 1 of 2 "}},
     {HEAD "mov.u32 x, room; mad.lo.u32 x, t, 8, x; mbarrier.init.shared.b64 [x], 1; bar.sync 0;\n"
           "setp.ge.u32 g, t, 2; @g ret; setp.eq.u32 g, t, 0; @g bra ZERO;\n"
           "ONE: mbarrier.try_wait.parity.shared.b64 g, [x], 0; @!g bra ONE; ret;\n"
