@@ -81,10 +81,10 @@ void grid_note(GridUses *uses, const RaceMoment *now, unsigned kind, unsigned si
                           .block = uses->block,
                           .bytes = first << address % GRID_SECTOR,
                           .clock = now->clock,
-                          .kind = kind,
-                          .size = size,
-                          .before = now->before,
-                          .warp = now->warp},
+                          .kind = kind & 3,
+                          .size = size & 31,
+                          .before = now->before & 7,
+                          .warp = now->warp & 31},
              source);
     }
 }
@@ -106,7 +106,7 @@ static bool may_precede(const SectorUse *a, const SectorUse *b) {
 }
 
 static bool may_race(const SectorUse *a, const SectorUse *b) {
-    const bool strong = a->kind & b->kind & GRID_STRONG && a->size == b->size;
+    const bool strong = a->size && a->size == b->size;
     return (a->kind | b->kind) & GRID_WRITES && !strong && !may_precede(a, b) && !may_precede(b, a);
 }
 

@@ -6,7 +6,7 @@
 #include "test/drawn.h"
 #include "test/tap.h"
 
-enum { BLOCKS = 4, WARPS = 3, MOST = 12, PROGRAMS = 50000 };
+enum { BLOCKS = 4, WARPS = 32, MOST = 12, PROGRAMS = 50000 };
 static const uint64_t base = 0x7f0000001000;
 
 typedef struct Access {
@@ -94,10 +94,10 @@ static RaceMoment moment(const Warps *warps, unsigned w) {
     return (RaceMoment){w, warps->known[w][w], warps->orders, warps->before[w]};
 }
 
-/* What a warp does between its accesses, as bits; and another one comes after it. */
-static void draw_order(uint64_t *state, Warps *warps, unsigned w, Access *list, int count,
-                       GridUses *uses) {
-    const unsigned order = (unsigned)drawn(state, 8), to = (unsigned)drawn(state, WARPS);
+/* What a warp does between its accesses, as bits; and warp `to` comes after it. */
+static void draw_order(uint64_t *state, Warps *warps, unsigned w, unsigned to, Access *list,
+                       int count, GridUses *uses) {
+    const unsigned order = (unsigned)drawn(state, 8);
     const uint32_t *known = warps->known[w];
     for (int k = 0; order & RACE_RELEASES && k < count; k++)
         list[k].released |= list[k].clock <= known[list[k].warp];
@@ -116,13 +116,14 @@ static void draw_order(uint64_t *state, Warps *warps, unsigned w, Access *list, 
 static GridUses draw_block(uint64_t *state, Program *p, int block) {
     const int spread = 1 + drawn(state, 200), reads = 1 + drawn(state, 6);
     const int plain = 1 + drawn(state, 6), sources = 1 + drawn(state, MOST);
+    const int step = drawn(state, WARPS); /* three warps use something, or one */
     GridUses uses = {.block = (uint64_t)block};
     Warps warps = new_warps();
     p->count[block] = drawn(state, MOST + 1);
     for (int i = 0; i < p->count[block]; i++) {
         Access *a = &p->list[block][i];
         const bool strong = drawn(state, 2);
-        const unsigned w = (unsigned)drawn(state, WARPS);
+        const unsigned w = (unsigned)(drawn(state, 3) * step % WARPS);
         const RaceMoment now = moment(&warps, w);
         *a = (Access){.kind = (drawn(state, reads) ? 0 : GRID_WRITES) | (strong ? GRID_STRONG : 0),
                       .size = strong ? 1u << drawn(state, 2) : 0,
@@ -134,7 +135,8 @@ static GridUses draw_block(uint64_t *state, Program *p, int block) {
                       .clock = now.clock};
         grid_note(&uses, &now, a->kind, a->size, base + a->at, a->bytes, a->source);
         if (drawn(state, plain)) continue;
-        draw_order(state, &warps, w, p->list[block], i + 1, &uses);
+        const unsigned to = (unsigned)(drawn(state, 3) * step % WARPS);
+        draw_order(state, &warps, w, to, p->list[block], i + 1, &uses);
     }
     return uses;
 }
@@ -239,6 +241,7 @@ static void test_noted(void) {
     ok(grid_noted(&uses, &now, true, 77) && !grid_noted(&uses, &now, false, 79),
        "the read once more when something was ordered, the write not");
     now.before = RACE_ACQUIRES;
+    ok(!grid_noted(&uses, &now, false, 77), "another read");
     ok(!grid_noted(&uses, &now, true, 77) && !grid_noted(&uses, &now, false, 79),
        "and both if something else is before them");
     grid_free(&uses);

@@ -172,6 +172,7 @@ static const Program fences[] = {
 #define WIDE "mad.wide.u32 x, t, 8, p; "
 #define STORE "st.global.u32 [x], d0; "
 #define SAY_ELSEWHERE "atom.global.add.u32 d2, [p+1020], 1; "
+#define OVERWRITTEN SAY_ELSEWHERE "membar.gl; st.global.u32 [p], d0; "
 #define ACQUIRED SAY_ELSEWHERE "membar.gl; ld.global.u32 d1, [p]; "
 static const Program repeated[] = {
     {ROUNDS(STORE, "128", "ld.global.u32 d1, [p+508]; "), false},
@@ -194,6 +195,9 @@ static const Program repeated[] = {
             SAY_ELSEWHERE "membar.gl; ld.global.u32 d1, [p+4]; "),
      false},
     {ROUNDS(STORE "st.release.gpu.global.u32 [x+256], d0; ", "0", ACQUIRED), true},
+    {ROUNDS("ld.global.u32 d1, [x]; membar.gl; ", "0", OVERWRITTEN), true},
+    {ROUNDS("ld.global.u32 d1, [x]; setp.lt.u32 none, d3, 3; @none membar.gl; ", "0", OVERWRITTEN),
+     false},
     /* strong ones */
     {ROUNDS("st.volatile.global.u32 [x], d0; ", "0", "ld.volatile.global.u32 d1, [p]; "), true},
     {ROUNDS("st.volatile.global.u32 [x], d0; ", "0", "ld.global.u32 d1, [p]; "), false},
