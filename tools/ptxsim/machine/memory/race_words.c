@@ -22,7 +22,8 @@ const char *race_message(RaceWhy why) {
                "access, this one has not (is a __syncwarp missing?)";
     case RACE_NO_INIT_FENCE:
         return "nothing lets TMA see the mbarrier as it was initialised: the thread that did it "
-               "needs a fence.mbarrier_init or a fence.proxy.async";
+               "needs a fence.mbarrier_init or a fence.proxy.async; in C++ cuda::ptx::"
+               "fence_proxy_async, also for a cuda::memcpy_async that became TMA";
     case RACE_SIZES:
         return "data race in shared memory: two accesses that are atomic, volatile or relaxed are "
                "of different sizes, and no barrier orders them";
