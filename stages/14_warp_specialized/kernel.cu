@@ -520,8 +520,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     const int seen = visible_keys(p, min(t.first_row + group_row + M_TILES * M_STEP, p.seq_q) - 1);
     for (; CAUSAL && WARPGROUPS > 1 && t.last >= max(seen, BC); t.last -= BC, step++) { // unread
-        wait_full(ring_K, step), wait_full(ring_V, step); // a parity tells just two uses apart:
-        __syncwarp(), release(ring_K, step, lane), release(ring_V, step, lane); // no lane is late
+        wait_full(ring_K, step), wait_full(ring_V, step); // a parity tells a use of a buffer from
+        __syncwarp(), release(ring_K, step, lane), release(ring_V, step, lane); // the one before
     }
     mbarrier_wait(&full_Q, 0); // RAW: sQ
     for (int j = t.last; j >= 0; j -= BC, step++) {

@@ -2,8 +2,8 @@
 // Idea:     the consumer warpgroups take turns at the tensor cores. In its turn one issues Q K^T of
 //           the next key tile and P V of this one; then it hands over, and computes its softmax
 //           under its own P V and the products of the others.
-// Before:   a consumer of stage 14 has nothing under way while it waits for its Q K^T, and nothing
-//           keeps two consumers from waiting at the same time.
+// Before:   a consumer of stage 14 waits for P V, issues the next Q K^T and waits for that before
+//           its softmax; nothing keeps two consumers from waiting at the same time.
 // Look for: the exponentials after the last HGMMA, the first of them before its wait; BAR.SYNC and
 //           BAR.ARV, a named barrier per warpgroup. 64 rows per warpgroup: S_ij and P_ij overlap.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.

@@ -896,7 +896,7 @@ static int multiprocessors() {
 
 const char *attention_supports(const AttentionProblem *p, int compute_capability) {
     if (compute_capability != 90) return "needs compute capability 9.0: wgmma exists nowhere else";
-    if ((double)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX - 65536) // blocks ask on
+    if ((double)ceil_div(p->seq_q, 64) * p->heads * p->batch > INT_MAX - 65536) // 1 more per block
         return "needs more than 2^31 - 1 blocks";
     return NULL;
 }

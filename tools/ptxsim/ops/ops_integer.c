@@ -251,7 +251,7 @@ BINARY(bmsk_wrap, u32, u32, u32, ones(a[l] & 31, b[l] & 31))
 /* szext: the low bits of x, as many as `bits`, and above them the sign, or zeros. */
 static inline uint32_t extend(uint32_t x, uint32_t bits, bool clamps, bool is_signed) {
     const uint32_t low = clamps && bits > 31 ? 32 : bits & 31;
-    return (uint32_t)extract(x, 0, low, 32, is_signed && low > 0);
+    return (uint32_t)extract(x, 0, low, 32, is_signed);
 }
 BINARY(szext_clamp_u32, u32, u32, u32, extend(a[l], b[l], true, false))
 BINARY(szext_clamp_s32, u32, u32, u32, extend(a[l], b[l], true, true))

@@ -1,6 +1,6 @@
 /* The race detector at its limits: cells of each size, the first and the last byte, every warp,
- * many groups of copies, many flags, and who is named in a report. Catches: a cell that is cut
- * elsewhere, a warp or a lane that stands for another one, a group that is taken for another, a
+ * many groups of copies, mbarriers and flags, and who is named in a report. Catches: a cell that is
+ * cut elsewhere, a warp or a lane that stands for another one, a group that is taken for another, a
  * flag that stands for two, a side of a race that is described by the other's. */
 #include "machine/memory/race.h"
 #include "test/tap.h"
@@ -122,6 +122,28 @@ static void test_warps(void) {
     ok(wrong == 0, "every two warps meet at a barrier (%d wrong)", wrong);
     ok(missed == 0, "and not without it (%d wrong)", missed);
     ok(lanes == 0, "lanes that are known one after another are all known (%d wrong)", lanes);
+    race_free(race);
+}
+
+/* As many warps and mbarriers as there may be: each bulk load is known by its own mbarrier. */
+static void test_mbarriers(void) {
+    int missed = 0, wrong = 0;
+    race = race_new(BASE, BYTES, WARPS, 4);
+    for (uint32_t i = 0; i < RACE_MAX_MBARRIERS; i++)
+        race_mbarrier_init(race, BASE + 2048 + 8 * i, 0, 0);
+    race_mbarrier_init_fence(race, 0, 1);
+    for (uint32_t i = 0; i < RACE_MAX_MBARRIERS; i++)
+        wrong += race_bulk_load(race, 0, 0, BASE + 2048 + 8 * i, BASE + 16 * i, 16, 1, &report);
+    for (uint32_t i = 0; i < RACE_MAX_MBARRIERS; i++) {
+        const uint32_t mbarrier = BASE + 2048 + 8 * i;
+        missed += !one(1, RACE_READ, 2, BASE + 16 * i, 4, 2) || report.why != RACE_NOT_WAITED ||
+                  report.earlier.mbarrier != mbarrier;
+        race_mbarrier_complete(race, mbarrier);
+        race_mbarrier_acquire(race, mbarrier, 1, all, RACE_ACQUIRES);
+        wrong += one(1, RACE_READ, 2, BASE + 16 * i, 4, 2);
+    }
+    ok(missed == 0, "%d loads that nobody has waited for (%d wrong)", RACE_MAX_MBARRIERS, missed);
+    ok(wrong == 0, "and when somebody has (%d wrong)", wrong);
     race_free(race);
 }
 
@@ -354,6 +376,7 @@ int main(void) {
         test_rows(granule);
     }
     test_warps();
+    test_mbarriers();
     test_not_lanes();
     test_neighbours();
     test_overflow();
