@@ -1,8 +1,8 @@
 // Stage 05: register_tiles
 // Idea:     a thread owns a micro-tile: 8 x 4 scores of S, 8 x (D / 16) elements of O. It loads
-//           an operand from shared memory once, 128 bits at a time, and uses it 4 to 8 times.
+//           an operand from shared memory once, 128 bits at a time, and uses it 4 or 8 times.
 // Before:   stage 04 has more than one shared load per FFMA: shared memory is 77 % busy, FMA 46 %.
-// Look for: more than 4 FFMA per shared load, LDS.128 and LDG.128. Rows must start at multiples of
+// Look for: at least 4 FFMA per shared load, LDS.128 and LDG.128. Rows must start at multiples of
 //           16 bytes, so the padding is gone: lanes that read a column of K meet in the same banks.
 // Limits:   needs sm_75 or newer.
 #include <limits.h>
