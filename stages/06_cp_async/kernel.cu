@@ -1,6 +1,6 @@
 // Stage 06: cp_async
 // Idea:     cp.async copies from global to shared memory in the background, without registers. K
-//           and V are fetched apart, each under the other's product; one buffer each is enough.
+//           and V come separately, each under the other's product; one buffer each is enough.
 // Before:   stage 05 stops for every tile: it loads into registers, waits, stores, meets a barrier,
 //           and only then computes.
 // Look for: LDGSTS and LDGDEPBAR instead of LDG.128 and STS.128; two BAR per tile, each before the

@@ -3,7 +3,7 @@
 //           column now meet eight different bank groups, without a byte of padding.
 // Before:   rows of stage 06 are 128 or 256 bytes long: the same chunk of all rows is in the same
 //           four banks. A load of K takes 32 wavefronts instead of 4; the average is 7.3 per load.
-// Look for: shared wavefronts per request at the ideal in every line: 2.7 per load.
+// Look for: shared wavefronts per request are at the ideal in every line: 2.7 per load.
 // Limits:   needs sm_80 or newer.
 #include <limits.h>
 #include <math_constants.h>

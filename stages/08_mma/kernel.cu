@@ -4,7 +4,7 @@
 //           operand of P V: P never leaves the registers.
 // Before:   stage 07 keeps the FMA pipe 68 % busy (H200), and 67 TFLOP/s is all that this pipe has.
 // Look for: HMMA; no FFMA in the products, no STS of P. The fragments come by plain loads: one LDS
-//           for two elements of K, but two for two of V, because the pairs of V are in a column.
+//           per pair of elements of K, but two per pair of V, whose pairs are in a column.
 // Limits:   needs sm_80 or newer.
 #include <float.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 // Idea:     save every instruction that is no product. A score costs one FFMA and one ex2; only
 //           tiles that the mask crosses are masked, the last one first; lane addresses are computed
 //           once; O leaves in 16-byte stores. 16 keys at a time are exponentiated, packed and
-//           multiplied with V, so ex2 works under the tensor cores.
+//           multiplied with V, so ex2 runs while the tensor cores work.
 // Before:   beside its ex2, a score of stage 09 costs four FMUL, a compare and a select; its loop
 //           has 293 integer instructions in its text; the tensor cores idle during the softmax.
 // Look for: one MUFU.EX2 per score, between HMMA; no FMUL of scores; few IMAD, LOP3; STG.128 only.

@@ -3,9 +3,9 @@
 //           serve all tiles. Only if a P_ij outgrows its range, the warp updates its maxima and
 //           rescales O, before it computes anything from that P_ij.
 // Before:   per tile, a thread of stage 10 spends 76 FMNMX, 8 SHFL and 128 FMUL on maxima that
-//           hardly ever change much, and the tensor cores wait for them.
+//           rarely change much, and the tensor cores wait for them.
 // Look for: a branch around FMNMX and the FMUL of O; a vote per 16 or 32 keys; the exponentials
-//           of the next keys between the HMMA of these.
+//           of the next keys between the HMMA of the current ones.
 // Limits:   needs sm_80 or newer.
 #include <float.h>
 #include <limits.h>
