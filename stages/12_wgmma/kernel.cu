@@ -2,7 +2,7 @@
 // Idea:     a warpgroup of four warps multiplies 64 rows at once with wgmma. B, and A in Q K^T,
 //           come straight from shared memory: a descriptor says where a tile is and how it is
 //           swizzled. wgmma runs on its own until a wait, at d128 under the softmax of other rows.
-// Before:   with mma stage 11 has 43 % of what the tensor cores can do: a warp issues every product
+// Before:   with mma stage 11 reaches 43 % of the tensor cores' peak: a warp issues every product
 //           itself, after ldmatrix has brought each operand to registers.
 // Look for: HGMMA; no HMMA, no LDSM. Tiles still come by LDGSTS.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.

@@ -1,6 +1,6 @@
 // Stage 13: tma
-// Idea:     tiles come and go by TMA. One thread asks for a whole tile: of warp 0 for Q and the
-//           first K, then of warp 1 for K and of warp 2 for V; the copy engine works out addresses,
+// Idea:     tiles come and go by TMA. One thread asks for a whole tile: one of warp 0 for Q and the
+//           first K, then one of warp 1 for K, one of warp 2 for V. The engine works out addresses,
 //           swizzles, fills with zeros, tells an mbarrier of its bytes. O leaves the same way.
 // Before:   in stage 12 every thread issues 8 LDGSTS per tile of K or V (d64: 4), with their
 //           addresses and bounds, and needs a proxy fence before wgmma may read them.

@@ -1,7 +1,7 @@
 // Stage 14: warp_specialized
 // Idea:     roles. A producer thread asks for tiles, consumer warpgroups compute. Rings of buffers,
 //           each with a full and an empty mbarrier, replace barriers; setmaxnreg moves registers.
-// Before:   stage 13 has one buffer for K and one for V; each copy waits for a barrier.
+// Before:   stage 13 has one buffer for K and one for V; each copy waits for a __syncthreads.
 // Look for: USETMAXREG twice; no BAR in the loop; the same HGMMA.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>

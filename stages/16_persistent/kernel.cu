@@ -1,13 +1,13 @@
 // Stage 16: persistent
-// Idea:     blocks that stay. One block per SM takes query tiles until none is left. Q comes a tile
+// Idea:     blocks stay. One block per SM takes query tiles until none is left. Q is loaded a tile
 //           ahead, the first Q K^T of the next tile is issued with the last P V of this one, and O
 //           leaves by TMA under the next tile. Which tile comes when decides how much of K and V
 //           is found in L2, and how long the last SMs work alone. Heads with the same keys are one
-//           head with more rows. The host plans how many rows a tile has, and into how many pieces
-//           its keys are cut where tiles are few; merge, launched early, puts the pieces together.
+//           head with more rows. The host plans how many rows a tile has and, where tiles are few,
+//           into how many pieces its keys are cut; merge, launched early, puts them together.
 // Before:   every block of stage 15 begins and ends with idle tensor cores, and the last blocks
 //           leave SMs without work.
-// Look for: at most a block per SM launched; an ATOMG, the next Q K^T and UTMASTG inside the loop.
+// Look for: at most one block per SM; an ATOMG; the next Q K^T and UTMASTG in the consumers' loop.
 // Limits:   needs sm_90a: compute capability 9.0 and nothing else.
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -850,7 +850,7 @@ static Plan plan_for(const AttentionProblem *p, int blocks) {
     const int key_tiles = ceil_div(p->seq_kv, BC), sharing = p->heads / p->kv_heads;
     const int most = min(key_tiles, INT_MAX / key_tiles); // pieces: tile_of multiplies them
     // Heads with the same keys are one where all queries see the same or a head is less than a
-    // tile; where each sees half of them, if it saves a sixteenth: long tiles are then not first.
+    // tile; where each sees half of them, if it saves a seventeenth: long tiles are then not first.
     const bool always = !CAUSAL || p->seq_q < 128, ever = always || p->seq_q <= p->seq_kv / 2;
     const bool shared = sharing > 1 && ever && p->seq_q <= (INT_MAX - 255) / sharing;
     Plan best = {}, plan = {};
