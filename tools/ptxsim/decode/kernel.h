@@ -60,6 +60,7 @@ struct Op {
     uint8_t combination;
     uint8_t copied; /* of a load: its elements that nothing computes with, a bit each */
     uint8_t order;  /* of a strong access: bits, see race.h; 0: it is weak */
+    uint8_t alone;  /* of an atomic: wavefronts in shared memory that serve one lane; else 0 */
     bool of_block;  /* of a strong access or a fence: its scope has no other blocks */
     bool is_signed, flush, saturate, relu, bf16, negated, second_negated;
     bool updates;    /* the definitions are read, too */

@@ -86,8 +86,9 @@ static Units shared_cost(Warp *warp, const Op *op, const uint32_t address[LANES]
     const Pattern *p = mask == ALL_LANES ? find_shared(block, op, address, address[0]) : NULL;
     if (p && pattern_in_shared(block, p, address[0], bytes)) return p->units;
     check_each_shared(warp, address, mask, bytes);
-    const Units units = matrices ? matrix_wavefronts(address, (unsigned)matrices)
-                                 : shared_wavefronts(address, mask, bytes);
+    const Units units = matrices    ? matrix_wavefronts(address, (unsigned)matrices)
+                        : op->alone ? atomic_wavefronts(address, mask, bytes, op->alone)
+                                    : shared_wavefronts(address, mask, bytes);
     if (mask == ALL_LANES && !p) learn_shared(block, op, address, bytes, units);
     return units;
 }

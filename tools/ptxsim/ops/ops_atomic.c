@@ -136,6 +136,7 @@ bool decode_atomic(Decoder *d) {
     if (what < 0 || type.bytes == 1 || type.bytes > 8) return false;
     if (is_float(type) && what != ATOMIC_ADD) return false;
     op->mode = (uint8_t)what;
+    op->alone = what == ATOMIC_CAS ? 2 : 1;
     op->type = type;
     op->bytes = type.bytes;
     op->is_signed = type.kind == 's';

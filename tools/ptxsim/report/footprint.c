@@ -21,7 +21,7 @@ static void place_shared(Footprint *f) {
         address[l] = f->key.residue + (uint32_t)f->key.distance[l];
         f->bank[l] = (uint8_t)(address[l] / BANK_BYTES % BANK_COUNT);
     }
-    shared_placement(address, f->key.mask, f->key.bytes, (unsigned)f->key.matrices, f->unit);
+    shared_placement(address, f->key.mask, f->key.bytes, f->key.matrices, f->key.alone, f->unit);
 }
 
 static int64_t sector_of(const Footprint *f, unsigned lane) {

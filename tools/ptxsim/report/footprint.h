@@ -15,8 +15,9 @@ typedef enum FootprintSpace {
 
 typedef struct FootprintKey {
     FootprintSpace space;
-    unsigned bytes; /* a lane, or a row of a matrix */
-    int matrices;   /* of ldmatrix and stmatrix, whose lanes stand for rows; else 0 */
+    unsigned bytes;    /* a lane, or a row of a matrix */
+    uint16_t matrices; /* of ldmatrix and stmatrix, whose lanes stand for rows; else 0 */
+    uint16_t alone;    /* of an atomic: Op.alone; else 0 */
     uint32_t mask;
     uint32_t residue;        /* of the base: modulo 128 in shared memory, 32 in global memory */
     int tensor;              /* of global memory: index into Record.tensor, -1: none */

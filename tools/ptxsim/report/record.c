@@ -173,7 +173,8 @@ void observe_shared(Record *record, const Warp *warp, const uint32_t address[LAN
     FootprintKey key = new_key(FOOTPRINT_SHARED, mask, bytes);
     for (unsigned l = 0; l < LANES; l++) wide[l] = address[l];
     const uint32_t base = address[__builtin_ctz(mask)];
-    key.matrices = matrices;
+    key.matrices = (uint16_t)matrices;
+    key.alone = warp->op->alone;
     key.residue = base % (BANK_COUNT * BANK_BYTES);
     add_request(record, warp, &key, wide, base, units);
     if (warp->op->class == CLASS_CP_ASYNC)

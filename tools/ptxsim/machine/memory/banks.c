@@ -93,6 +93,23 @@ Units shared_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned b
     return grouped_wavefronts(word, mask, bank_shift, group_shift_of(word, mask, width_shift));
 }
 
+Units atomic_wavefronts(const uint32_t address[LANES], uint32_t mask, unsigned bytes,
+                        unsigned alone) {
+    const unsigned width_shift = bytes == 8 ? 3 : 2, group = LANES >> (width_shift - 2);
+    Units sum = {0, 0};
+    for (unsigned first = 0; first < LANES; first += group) {
+        unsigned lanes[BANK_COUNT] = {0}, worst = 0;
+        for (unsigned l = first; l < first + group; l++) {
+            unsigned *bank = &lanes[(address[l] >> width_shift) % group];
+            *bank += mask >> l & 1;
+            worst = *bank > worst ? *bank : worst;
+        }
+        sum.actual += alone * worst;
+        sum.ideal += worst ? alone : 0;
+    }
+    return sum;
+}
+
 Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
     enum { ROWS = 8, ROW_SHIFT = 4, GROUP_SHIFT = 3 };
     uint32_t word[LANES] = {0}, mask = matrices == 4 ? ALL_LANES : (1u << matrices * ROWS) - 1;
@@ -100,25 +117,29 @@ Units matrix_wavefronts(const uint32_t row[], unsigned matrices) {
     return grouped_wavefronts(word, mask, WAVEFRONT_SHIFT - ROW_SHIFT, GROUP_SHIFT);
 }
 
-/* The wavefront of a lane within its group: that of an earlier lane with the same word, else the
- * next one of its bank. taken[bank] counts the words that the bank has served. */
+/* The wavefront of a lane within its group: that of an earlier lane with the same word, unless it
+ * is `alone`, else the next one of its bank. taken[bank] counts what the bank has served. */
 static uint8_t place_lane(const uint32_t word[LANES], uint32_t earlier, unsigned lane,
-                          const uint8_t wavefront[LANES], uint8_t *taken) {
-    for (; earlier; earlier &= earlier - 1) {
+                          unsigned alone, const uint8_t wavefront[LANES], uint8_t *taken) {
+    for (; earlier && !alone; earlier &= earlier - 1) {
         unsigned other = (unsigned)__builtin_ctz(earlier);
         if (word[other] == word[lane]) return wavefront[other];
     }
-    return (*taken)++;
+    const uint8_t next = *taken;
+    *taken = (uint8_t)(next + (alone ? alone : 1));
+    return next;
 }
 
 void shared_placement(const uint32_t address[LANES], uint32_t mask, unsigned bytes,
-                      unsigned matrices, uint8_t wavefront[LANES]) {
+                      unsigned matrices, unsigned alone, uint8_t wavefront[LANES]) {
     unsigned width_shift = matrices || bytes > 8 ? 4 : bytes == 8 ? 3 : 2;
     uint32_t word[LANES] = {0};
     for (uint32_t left = mask; left; left &= left - 1)
         word[__builtin_ctz(left)] = address[__builtin_ctz(left)] >> width_shift;
     unsigned banks = 1u << (WAVEFRONT_SHIFT - width_shift);
-    unsigned group = 1u << (matrices ? 3 : group_shift_of(word, mask, width_shift));
+    unsigned group = 1u << (matrices ? 3
+                            : alone  ? WAVEFRONT_SHIFT - width_shift
+                                     : group_shift_of(word, mask, width_shift));
     unsigned first = 0, next = 0; /* of the group's wavefronts, of the next group's */
     uint8_t taken[LANES], place[LANES] = {0};
     uint32_t earlier = 0; /* lanes of the group that have their place */
@@ -130,9 +151,10 @@ void shared_placement(const uint32_t address[LANES], uint32_t mask, unsigned byt
         }
         wavefront[l] = 0;
         if (!(mask >> l & 1)) continue;
-        place[l] = place_lane(word, earlier, l, place, &taken[word[l] & (banks - 1)]);
+        uint8_t *served = &taken[word[l] & (banks - 1)];
+        place[l] = place_lane(word, earlier, l, alone, place, served);
         wavefront[l] = (uint8_t)(first + place[l]);
-        if (wavefront[l] >= next) next = wavefront[l] + 1u;
+        if (first + *served > next) next = first + *served;
         earlier |= 1u << l;
     }
 }

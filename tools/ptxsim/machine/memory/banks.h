@@ -7,6 +7,11 @@
  * lanes of all pairs (l, l^1), or of all pairs (l, l^2), want the same address, two groups of an 8-
  * or 16-byte request go out together. Global memory moves 32-byte sectors: a request costs the
  * distinct sectors its lanes touch. Both rules give the numbers of Nsight Compute on an H200.
+ *
+ * Lanes of an atomic share nothing: a group needs as many wavefronts as the most of its lanes want
+ * one bank, compare-and-swap twice as many. That, too, is what an H200 counts, for 4 bytes; ptxas
+ * makes a loop of an addition of floats, and one lane's atomic of an addition to an address that
+ * it knows to be the same for all lanes (notes/results/h200.md, *Atomics in shared memory*).
  */
 #ifndef PTXSIM_BANKS_H
 #define PTXSIM_BANKS_H
@@ -26,16 +31,21 @@ typedef struct Units {
  * `bytes`; those of lanes that do not take part are ignored. */
 Units shared_wavefronts(const uint32_t address[32], uint32_t mask, unsigned bytes);
 
+/* Wavefronts of an atomic, of `bytes` 4 or 8. A lane takes `alone` wavefronts of its bank: 1, or 2
+ * for compare-and-swap. The ideal is that of lanes that meet in no bank. */
+Units atomic_wavefronts(const uint32_t address[32], uint32_t mask, unsigned bytes, unsigned alone);
+
 /* Wavefronts of ldmatrix or stmatrix: row[8 * j + r] is the address of row r, 16 bytes, of matrix
  * j; `matrices` is 1, 2 or 4. Each matrix is one phase, ideally one wavefront. */
 Units matrix_wavefronts(const uint32_t row[], unsigned matrices);
 
-/* The wavefront, counted from 0, that serves each lane of such a request (`matrices` 0) or each row
- * of ldmatrix or stmatrix. The first wavefront of a group takes the first word of every bank in the
- * order of the lanes, the second one the next, and so on: as many as the two functions above say.
- * Which of a bank's words the hardware takes first is not documented. */
+/* The wavefront, counted from 0, that serves each lane of such a request (`matrices` 0; `alone` 0
+ * for loads and stores) or each row of ldmatrix or stmatrix; of two that serve a lane, the first.
+ * The first wavefront of a group takes the first word of every bank in the order of the lanes, the
+ * second one the next, and so on: as many as the functions above say. Which of a bank's words the
+ * hardware takes first is not documented. */
 void shared_placement(const uint32_t address[32], uint32_t mask, unsigned bytes, unsigned matrices,
-                      uint8_t wavefront[32]);
+                      unsigned alone, uint8_t wavefront[32]);
 
 /* Sectors of a load or store of `bytes` (1, 2, 4, 8 or 16) a lane at global addresses
  * address[0..31], multiples of `bytes`; the ideal is the distinct bytes packed together. */

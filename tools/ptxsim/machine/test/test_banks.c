@@ -1,5 +1,6 @@
 /* banks.h on access patterns whose cost is known. Catches: groups cut wrongly for 8- and 16-byte
- * accesses, broadcasts counted as conflicts, inactive lanes counted, an ideal above the actual. */
+ * accesses, broadcasts counted as conflicts, or as none of an atomic, inactive lanes counted, an
+ * ideal above the actual. */
 #include <stdbool.h>
 
 #include "machine/memory/banks.h"
@@ -214,23 +215,55 @@ static void test_random(void) {
        bad_sectors);
 }
 
-/* Whether the lanes of each wavefront want one word of each bank, and there are `units` of them. */
+/* What Nsight Compute counts on an H200: lane l at word l % words, the words `step` apart. */
+static void test_atomics(void) {
+    static const struct {
+        unsigned words, step, wavefronts;
+    } counted[] = {{1, 1, 32}, {2, 1, 16}, {16, 1, 2}, {32, 1, 1}, {32, 2, 2}, {32, 32, 32}};
+    uint32_t address[32];
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        for (uint32_t l = 0; l < 32; l++)
+            address[l] = 1024 + l % counted[i].words * counted[i].step * 4;
+        for (unsigned alone = 1; alone <= 2; alone++) {
+            const Units units = atomic_wavefronts(address, all, 4, alone);
+            ok(units.actual == alone * counted[i].wavefronts && units.ideal == alone,
+               "atomic on %u words %u apart, %u each: %u wavefronts, ideal %u (%u, %u)",
+               counted[i].words, counted[i].step, alone, alone * counted[i].wavefronts, alone,
+               units.actual, units.ideal);
+        }
+    }
+    for (uint32_t l = 0; l < 32; l++) address[l] = l % 16 * 4;
+    Units units = atomic_wavefronts(address, 0xf000f, 4, 1);
+    ok(units.actual == 2 && units.ideal == 1, "an atomic of eight lanes on four words");
+    units = atomic_wavefronts(address, 0, 4, 1);
+    ok(units.actual == 0 && units.ideal == 0, "an atomic of no lane");
+    for (uint32_t l = 0; l < 32; l++) address[l] = l % 8 * 8;
+    units = atomic_wavefronts(address, all, 8, 1);
+    ok(units.actual == 4 && units.ideal == 2, "an atomic of 8 bytes: two groups of 16 lanes");
+}
+
+/* Whether the lanes of each wavefront want one word of each bank, or one lane each bank if they are
+ * `alone`, and there are `units` of them. */
 static bool good_placement(const uint32_t address[32], uint32_t mask, unsigned bytes,
-                           unsigned matrices, unsigned units) {
+                           unsigned matrices, unsigned alone, unsigned units) {
     uint8_t wavefront[32];
     unsigned most = 0;
-    shared_placement(address, mask, bytes, matrices, wavefront);
+    shared_placement(address, mask, bytes, matrices, alone, wavefront);
     for (unsigned l = 0; l < 32; l++) {
         if (!(mask >> l & 1)) {
             if (wavefront[l]) return false;
             continue;
         }
-        if (wavefront[l] + 1u > most) most = wavefront[l] + 1u;
+        const unsigned last = wavefront[l] + (alone ? alone : 1);
+        most = last > most ? last : most;
         for (unsigned other = 0; other < l; other++) {
-            const bool together = mask >> other & 1 && wavefront[other] == wavefront[l];
+            const unsigned earlier =
+                wavefront[other] < wavefront[l] ? wavefront[other] : wavefront[l];
+            const unsigned apart = (unsigned)wavefront[other] + wavefront[l] - 2 * earlier;
+            const bool together = mask >> other & 1 && apart < (alone ? alone : 1);
             const bool same_bank = address[l] / 4 % 32 == address[other] / 4 % 32;
             const bool same_word = address[l] / 4 == address[other] / 4;
-            if (together && same_bank && !same_word) return false;
+            if (together && same_bank && (alone || !same_word)) return false;
         }
     }
     return most == units;
@@ -250,10 +283,15 @@ static void test_placement(void) {
         }
         if (!mask) continue;
         const Units units = shared_wavefronts(address, mask, bytes);
-        bad += !good_placement(address, mask, bytes, 0, units.actual);
+        bad += !good_placement(address, mask, bytes, 0, 0, units.actual);
+        if (bytes == 4 || bytes == 8) {
+            const unsigned alone = 1 + (unsigned)trial % 2;
+            const Units atomic = atomic_wavefronts(address, mask, bytes, alone);
+            bad += !good_placement(address, mask, bytes, 0, alone, atomic.actual);
+        }
         if (bytes != 16) continue;
         const Units rows = matrix_wavefronts(address, 4);
-        bad += !good_placement(address, all, bytes, 4, rows.actual);
+        bad += !good_placement(address, all, bytes, 4, 0, rows.actual);
     }
     ok(bad == 0, "placement of random requests: as many wavefronts as are counted (%u wrong)", bad);
 }
@@ -306,5 +344,6 @@ int main(void) {
     test_random_wide();
     test_placement();
     test_sectors();
+    test_atomics();
     return done_testing();
 }

@@ -307,9 +307,39 @@ static void test_residue(void) {
     unsetenv("SIM_RACE");
 }
 
+/* All lanes want one word, which moves from round to round: a load costs one wavefront, an atomic
+ * one for each lane, compare-and-swap two. The store before it costs one. */
+static void test_atomics(void) {
+    static const struct {
+        const char *what;
+        int units;
+    } accesses[] = {{"ld.shared.u32 v, [s]", 1},
+                    {"atom.shared.add.u32 v, [s], t", 32},
+                    {"red.shared.max.u32 [s], t", 32},
+                    {"atom.shared.cas.b32 v, [s], t, n", 64},
+                    {"atom.max.u32 v, [p], t", 32}};
+    for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++) {
+        char loop[1000];
+        snprintf(loop, sizeof loop,
+                 PTX_HEAD ".visible .entry k(.param .u64 data)\n{\n.reg .b32 t, s, n, v; "
+                          ".reg .b64 p; .reg .pred g;\n.shared .align 4 .b8 room[128];\n"
+                          "mov.u32 t, %%tid.x; mov.u32 s, room; mad.lo.u32 v, t, 4, s;\n"
+                          "st.shared.u32 [v], t; mov.u32 n, 0;\nAGAIN: cvt.u64.u32 p, s; "
+                          "cvta.shared.u64 p, p;\n%s; add.u32 s, s, 4; add.u32 n, n, 1;\n"
+                          "setp.lt.u32 g, n, 3; @g bra AGAIN; ret;\n}\n",
+                 accesses[i].what);
+        uint64_t data = 0;
+        const PtxRun run = run_ptx(loop, LANES, &data, sizeof data);
+        ok(run.status == LAUNCH_OK && run.units == 1 + 3 * accesses[i].units,
+           "%s of one word: %d wavefronts (%d)", accesses[i].what, accesses[i].units,
+           (int)(run.units - 1) / 3);
+    }
+}
+
 int main(void) {
     test_idle_lanes();
     test_residue();
+    test_atomics();
     test_second_cost();
     test_pieces();
     test_second_refused();
