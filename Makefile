@@ -67,7 +67,7 @@ Flash attention in sixteen stages
   make stage07 fuzz           random problems for SECONDS=60; a failure is made as small as possible
   make stage07 repeat         the same bits each time? RUNS=100 of every variant (2 if simulated)
   make stage07 counters       what the kernel asks of the hardware, counted by the simulator
-  make stage07 annotate       the same beside each source line (FORMAT=html: as a page)
+  make stage07 annotate       the same beside each source line (FORMAT=html: as a page; FORMAT=json)
   make stage07 explore        a page of one recorded block: code, timeline, lanes, shared memory
                               (BLOCK=3; FORMAT=json: the record; a kernel that faults, too)
   make stage07 timeline       what each warp does when, by the GPU's clock (without one in the

@@ -24,6 +24,10 @@ static void show_page(const TrialSetup *setup, const Result *result, FILE *out) 
 static void show_counters(const Options *options, const TrialSetup *setup, const Result *result) {
     FILE *out = options->json ? stderr : stdout;
     if (!result->counted || options->counters == COUNTERS_TABLE) return;
+    if (options->json && options->counters == COUNTERS_SOURCE) {
+        counters_lines(stdout, result->stage.name);
+        return;
+    }
     if (options->counters != COUNTERS_HTML) fprintf(out, "%s\n", result->stage.name);
     if (options->counters == COUNTERS_FULL)
         counters_report(out);

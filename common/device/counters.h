@@ -45,4 +45,8 @@ void counters_report(FILE *out);
  * or text if `title` is NULL. */
 void counters_annotate(FILE *out, const char *title);
 
+/* Writes one object of JSON for each source line that was counted: the stage's name, file, line,
+ * its text, and its counters. */
+void counters_lines(FILE *out, const char *name);
+
 #endif

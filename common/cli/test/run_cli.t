@@ -198,9 +198,11 @@ run attention run "${small[@]}" DEVICE=sim COUNTERS=full 12_unsupported 01_none
     [ "$(grep -B 1 'the full report' "$work/out" | head -n 1)" = 01_none ]
 result $? "of what was counted alone, with its name"
 run attention run "${small[@]}" DEVICE=sim COUNTERS=source FORMAT=json 01_none
-exits 0 "counters by line beside JSON" 'the annotated source'
-[ "$(grep -c '^{.*}$' "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ]
-result $? "which has stdout for itself"
+exits 0 "counters by line as JSON"
+[ "$(head -n 1 "$work/out")" = '{"name":"01_none","line":1}' ] &&
+    [ "$(tail -n +2 "$work/out" | grep -c '^{"stage":.*}$')" -eq 1 ] &&
+    [ "$(wc -l <"$work/out")" -eq 2 ]
+result $? "an object per line before the stage's"
 run attention run "${small[@]}" DEVICE=sim COUNTERS=html 01_none
 [ "$(wc -l <"$work/out")" -eq 1 ] &&
     grep -q '^<html>01_none: B=[0-9]* H=.* LSE=1</html>$' "$work/out"

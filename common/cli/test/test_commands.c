@@ -50,6 +50,8 @@ void counters_annotate(FILE *out, const char *title) {
     fprintf(out, "%s\n", title ? title : "the source");
 }
 
+void counters_lines(FILE *out, const char *name) { fprintf(out, "{\"lines of\":\"%s\"}\n", name); }
+
 static int varied; /* a bit for each run that was announced */
 
 void simulator_vary(int run) { varied |= 1 << run; }

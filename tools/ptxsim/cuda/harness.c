@@ -117,6 +117,13 @@ void counters_annotate(FILE *out, const char *title) {
     drop_snapshot(&snapshot);
 }
 
+void counters_lines(FILE *out, const char *name) {
+    Snapshot snapshot;
+    if (!take_snapshot(&snapshot)) return;
+    annotate_json(&snapshot.counts, name, out);
+    drop_snapshot(&snapshot);
+}
+
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 static bool is_listed(const void *function, const AttentionKernel kernels[]) {

@@ -2,9 +2,11 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "report/format.h"
 #include "report/lines.h"
 
@@ -101,6 +103,50 @@ void annotate_text(const CountsSnapshot *snapshot, FILE *out) {
         SourceLines lines;
         if (!source_lines_open(snapshot, file, &lines)) continue;
         print_file(&lines, &terminal, out);
+        source_lines_close(&lines);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_string(const char *key, const char *text, FILE *out) {
+    fprintf(out, "\"%s\":", key);
+    json_text(text, strlen(text), out);
+    fputc(',', out);
+}
+
+static void json_memory(const char *name, const LineMemory *memory, FILE *out) {
+    const unsigned long long requests = memory->requests, units = memory->units,
+                             ideal = memory->ideal_units;
+    fprintf(out, ",\"%s_requests\":%llu,\"%s_units\":%llu,\"%s_ideal_units\":%llu", name, requests,
+            name, units, name, ideal);
+}
+
+static void json_line(const SourceLines *lines, size_t number, const char *name, FILE *out) {
+    const LineCounts *counts = &lines->counts[number];
+    fputc('{', out);
+    json_string("name", name, out);
+    json_string("file", lines->path, out);
+    fprintf(out, "\"line\":%zu,", number);
+    if (lines->text)
+        json_string("text", lines->text[number], out);
+    else
+        fputs("\"text\":null,", out);
+    fprintf(out,
+            "\"warp_instructions\":%llu,\"lane_instructions\":%llu,\"divergent_branches\":%llu",
+            (unsigned long long)counts->executions, (unsigned long long)counts->lanes,
+            (unsigned long long)counts->divergent);
+    json_memory("global", &counts->global, out);
+    json_memory("shared", &counts->shared, out);
+    fputs("}\n", out);
+}
+
+void annotate_json(const CountsSnapshot *snapshot, const char *name, FILE *out) {
+    for (size_t file = 0; file < snapshot->files; file++) {
+        SourceLines lines;
+        if (!source_lines_open(snapshot, file, &lines)) continue;
+        for (size_t n = 1; n <= lines.lines; n++)
+            if (lines.counts[n].executions) json_line(&lines, n, name, out);
         source_lines_close(&lines);
     }
 }

@@ -40,6 +40,7 @@ static char *report(void (*write)(FILE *)) {
 
 static void write_text(FILE *out) { counters_annotate(out, NULL); }
 static void write_page(FILE *out) { counters_annotate(out, "a < b"); }
+static void write_lines(FILE *out) { counters_lines(out, "07"); }
 
 static void says(void (*write)(FILE *), const char *part, bool expected) {
     char *text = report(write);
@@ -88,6 +89,7 @@ static void test_counts(void) {
     says(write_text, "another.cu", true);
     says(write_page, "<html", true);
     says(write_text, "<html", false);
+    says(write_lines, "{\"name\":\"07\",\"file\":", true);
     counters_reset();
     is_nothing("after a reset");
     start(&one, 2);

@@ -38,6 +38,7 @@ static char *written_by(void (*annotate)(const CountsSnapshot *, FILE *),
 }
 
 static void page(const CountsSnapshot *counts, FILE *out) { annotate_html(counts, "a < b", out); }
+static void json(const CountsSnapshot *counts, FILE *out) { annotate_json(counts, "07_x", out); }
 
 static void has(const char *text, const char *part) {
     if (!ok(strstr(text, part) != NULL, "has \"%s\"", part)) printf("# %s\n", text);
@@ -297,6 +298,16 @@ static void test_gaps(void) {
             "<td class=\"source\">(source not readable)</td></tr>\n"
             "</tbody></table></div>\n</body></html>\n",
             "and a page of them");
+    is_text(written_by(json, &counts),
+            "{\"name\":\"07_x\",\"file\":\"/nonexistent/helpers.h\",\"line\":3,\"text\":null,"
+            "\"warp_instructions\":1,\"lane_instructions\":32,\"divergent_branches\":0,"
+            "\"global_requests\":0,\"global_units\":0,\"global_ideal_units\":0,"
+            "\"shared_requests\":0,\"shared_units\":0,\"shared_ideal_units\":0}\n"
+            "{\"name\":\"07_x\",\"file\":\"/nonexistent/helpers.h\",\"line\":19,\"text\":null,"
+            "\"warp_instructions\":3,\"lane_instructions\":96,\"divergent_branches\":0,"
+            "\"global_requests\":0,\"global_units\":0,\"global_ideal_units\":0,"
+            "\"shared_requests\":0,\"shared_units\":0,\"shared_ideal_units\":0}\n",
+            "and their objects");
 }
 
 static void test_html(void) {

@@ -61,6 +61,7 @@ static cudaError_t run_tiles(void) {
 
 static void annotated_text(FILE *out) { counters_annotate(out, NULL); }
 static void annotated_page(FILE *out) { counters_annotate(out, "a < b"); }
+static void counted_lines(FILE *out) { counters_lines(out, "a \"b\""); }
 
 static void prints(const char *path, void (*print)(FILE *out)) {
     FILE *out = tmpfile();
@@ -89,6 +90,7 @@ static void test_reports(void) {
     void **program = begin_program(&fatbin, absolute);
     prints("/dev/null", counters_report);
     prints("/dev/null", annotated_page);
+    prints("/dev/null", counted_lines);
     prints("/dev/null", sums);
     is_int(run_copies(3, 4, 0), cudaSuccess, "three blocks copy");
     is_int(run_tiles(), cudaSuccess, "two blocks multiply tiles");
@@ -97,6 +99,7 @@ static void test_reports(void) {
     prints(FOLDER "report.txt", counters_report);
     prints(FOLDER "annotated.txt", annotated_text);
     prints(FOLDER "page.txt", annotated_page);
+    prints(FOLDER "lines.txt", counted_lines);
     prints(FOLDER "sums.txt", sums);
     counters_reset();
     prints("/dev/null", counters_report);

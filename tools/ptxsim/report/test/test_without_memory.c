@@ -65,6 +65,7 @@ static void annotate(void) {
     if (!nowhere) return;
     annotate_text(&sample, nowhere);
     annotate_html(&sample, "", nowhere);
+    annotate_json(&sample, "", nowhere);
     fclose(nowhere);
 }
 
