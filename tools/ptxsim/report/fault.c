@@ -212,7 +212,8 @@ _Noreturn void fault_race(Warp *warp, const RaceReport *race) {
     say_side(block, "later", &race->later);
     if ((race->earlier.access == RACE_ATOMIC) != (race->later.access == RACE_ATOMIC) &&
         race->earlier.access <= RACE_ATOMIC && race->later.access <= RACE_ATOMIC)
-        say(block, "  one access is atomic, the other is not: it would have to be volatile\n");
+        say(block, "  one access is atomic, the other is not: let a barrier order them (volatile "
+                   "alone ends the race, but orders nothing)\n");
     if (block->record) observe_fault(block->record, warp, -1, race);
     longjmp(block->escape, 1);
 }

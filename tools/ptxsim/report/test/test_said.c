@@ -164,7 +164,8 @@ static void test_races(void) {
     mixed.earlier.access = RACE_ATOMIC;
     if (!setjmp(block->escape)) fault_race(&block->warp[3], &mixed);
     ok(strstr(block->report,
-              "one access is atomic, the other is not: it would have to be volatile"),
+              "one access is atomic, the other is not: let a barrier order them (volatile "
+              "alone ends the race, but orders nothing)\n"),
        "what cures a race of an atomic access with an ordinary one");
 }
 
