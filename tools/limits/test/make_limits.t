@@ -181,6 +181,9 @@ ok "with nothing where the time would be" says '"measured_ms":null'
 printf '{"bound_ms":%s}\n' 2.166 1.86 | awk -v mine=a -v other=b -f tools/plot/field.awk \
     -f tools/limits/beside.awk >"$log"
 ok "one bound beside another has three digits" says ": 2.17 ms at least, 1.16 x the bound of b"
+printf '{"bound_ms":%s}\n' 0.664 612 | awk -v mine=a -v other=b -f tools/plot/field.awk \
+    -f tools/limits/beside.awk >"$log"
+ok "and one that is far below it still two" says ": 0.664 ms at least, 0.0011 x the bound of b"
 limits FORMAT=markdown
 ok "a format that it has not: exit 64" [ $? -eq 64 ]
 echo "1..$count"
