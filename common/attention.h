@@ -65,12 +65,12 @@ typedef struct AttentionTensors {
 typedef struct AttentionKernel {
     const char *name;     /* as in the source */
     const void *function; /* the host-side symbol of the __global__ function */
-    int threads;          /* per block */
-    int dynamic_shared;   /* bytes per block, as passed at the launch */
+    int threads;          /* per block, at most */
+    int dynamic_shared;   /* bytes per block, as passed at the launch, at most */
 } AttentionKernel;
 
 /* All kernels that attention_launch launches, in that order, ended by an entry whose name is NULL.
- * The simulator tells of a launch of any other. */
+ * The simulator tells of a launch of any other, or of a larger block. */
 extern const AttentionKernel attention_kernels[];
 
 /* NULL if the stage can compute this problem on a device of this compute capability

@@ -28,7 +28,8 @@ void simulator_watch(cudaStream_t stream);
 const char *simulator_unwatch(void);
 bool simulator_strayed(void);
 
-/* A kernel that was launched since counters_reset and is not among these, by its name; or NULL. */
+/* A kernel that was launched since counters_reset and is not among these, or had more threads or
+ * dynamic shared memory per block, by its name; or NULL. */
 const char *simulator_unlisted(const AttentionKernel kernels[]);
 
 /* Between the two nothing is executed that a stream would execute, and number `which` of it, from

@@ -115,7 +115,8 @@ bool launch_whole(const Stage *stage, const Problem *problem, const AttentionTen
     const char *const unlisted = simulator_unlisted(stage->kernels);
     if (unlisted)
         return error_set(error, STATUS_FAIL,
-                         "it launched the kernel %s, whose function is not in attention_kernels",
+                         "it launched the kernel %s, and attention_kernels has no entry with this "
+                         "function, as many threads and as much dynamic shared memory",
                          unlisted);
     return !device->simulated || before == after ||
            error_set(error, STATUS_FAIL,

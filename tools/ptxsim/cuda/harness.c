@@ -126,15 +126,17 @@ void counters_lines(FILE *out, const char *name) {
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static bool is_listed(const void *function, const AttentionKernel kernels[]) {
+static bool is_listed(const Function *f, const AttentionKernel kernels[]) {
     for (; kernels->name; kernels++)
-        if (kernels->function == function) return true;
+        if (kernels->function == f->host && (int)f->threads <= kernels->threads &&
+            (int)f->dynamic <= kernels->dynamic_shared)
+            return true;
     return false;
 }
 
 const char *simulator_unlisted(const AttentionKernel kernels[]) {
     for (Function *f = registry_functions(); f; f = f->next)
-        if (f->launched && !is_listed(f->host, kernels)) return registry_kernel(f)->name;
+        if (f->threads && !is_listed(f, kernels)) return registry_kernel(f)->name;
     return NULL;
 }
 

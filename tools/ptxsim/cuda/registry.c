@@ -66,7 +66,7 @@ static Module *load(Program *program) {
 Module *registry_modules(void) { return registry.modules; }
 
 void registry_reset_counters(void) {
-    for (Function *f = registry.functions; f; f = f->next) f->launched = false;
+    for (Function *f = registry.functions; f; f = f->next) f->threads = 0, f->dynamic = 0;
     for (Module **link = &registry.modules; *link;) {
         Module *module = *link;
         if (module->retired) {

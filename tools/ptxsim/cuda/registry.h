@@ -18,7 +18,8 @@ typedef struct Function {
     struct Program *program;
     int dynamic_limit; /* bytes of dynamic shared memory: cudaFuncSetAttribute; or NOT_ASKED */
     bool failed;       /* it could not be decoded, and that was said */
-    bool launched;     /* since the counters were reset */
+    unsigned threads;  /* of its largest block since the counters were reset; 0: not launched */
+    size_t dynamic;    /* the most dynamic shared memory of a block since then, bytes */
     struct Function *next;
 } Function;
 

@@ -641,7 +641,9 @@ static cudaError_t launch_alone(const void *host, dim3 grid, dim3 block, void **
         [LAUNCH_TOO_LONG] = cudaErrorLaunchTimeout,
         [LAUNCH_NO_MEMORY] = cudaErrorMemoryAllocation,
     };
-    function->launched = true;
+    const unsigned threads = block.x * block.y * block.z;
+    if (threads > function->threads) function->threads = threads;
+    if (dynamic > function->dynamic) function->dynamic = dynamic;
     error = outcomes[launch_run(kernel, &shape, arguments)];
     if (error == cudaErrorLaunchFailure) lost = error;
     return result(error);

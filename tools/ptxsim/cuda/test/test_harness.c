@@ -110,6 +110,16 @@ static void test_unlisted(void) {
     is_text(simulator_unlisted(kernels), "idle", "another one is not");
     counters_reset();
     ok(!simulator_unlisted(kernels), "which is forgotten with the counters");
+    AttentionKernel fits[] = {{"1", &one, 64, 16}, {NULL, NULL, 0, 0}};
+    is_int(cudaLaunchKernel(&one, (dim3){1, 1, 1}, (dim3){16, 2, 2}, NULL, 16, NULL), 0,
+           "64 threads, 16 bytes");
+    start(&one, 1);
+    ok(!simulator_unlisted(fits), "no block is larger than its entry says");
+    fits->threads--;
+    is_text(simulator_unlisted(fits), "k", "one has a thread more");
+    fits->threads++, fits->dynamic_shared--;
+    is_text(simulator_unlisted(fits), "k", "one has a byte more");
+    counters_reset();
 }
 
 #if ALLOCATOR_COUNTS
