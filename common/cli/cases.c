@@ -95,8 +95,8 @@ void cases_print_failure(const Cases *cases, const TrialSetup *setup, const Resu
     if (is_first_failure(cases, result) &&
         passes_alone(cases->options, cases->device, setup, result->stage.folder))
         fprintf(cases->text,
-                "     alone it passes: launches before it decide, so repeat this whole "
-                "command\n");
+                "     this case passes when run alone, so an earlier launch affects it: repeat the "
+                "whole command\n");
 }
 
 static void count(const Result *result, Tally *tally) {

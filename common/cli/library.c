@@ -18,6 +18,10 @@ static void set_reason(char reason[LIBRARY_REASON], const char *text) {
     snprintf(reason, LIBRARY_REASON, "%s", text);
 }
 
+static void set_too_many(char reason[LIBRARY_REASON], const char *what, int count, int most) {
+    snprintf(reason, LIBRARY_REASON, "%d %s are too many: at most %d", count, what, most);
+}
+
 int library_inputs(int count, char *const arguments[], int most, LibraryInput inputs[],
                    char reason[LIBRARY_REASON]) {
     Options options;
@@ -27,7 +31,7 @@ int library_inputs(int count, char *const arguments[], int most, LibraryInput in
     if (!options_parse(count, arguments, &options, &error))
         return set_reason(reason, error.text), 0;
     const InputChoice *choices = options_inputs(&options, &one, &found);
-    if (found > most) return set_reason(reason, "there is no room for all inputs"), 0;
+    if (found > most) return set_too_many(reason, "inputs", found, most), 0;
     for (int i = 0; i < found; i++)
         inputs[i] = (LibraryInput){.init = (int)choices[i].init,
                                    .strength = choices[i].strength,
@@ -44,7 +48,7 @@ int library_cells(int count, char *const arguments[], int most, LibraryCell cell
         return set_reason(reason, error.text), 0;
     const int found = regimes_cells(&options, list, &error);
     if (found == 0) return set_reason(reason, error.text), 0;
-    if (found > most) return set_reason(reason, "there is no room for all cells"), 0;
+    if (found > most) return set_too_many(reason, "shapes", found, most), 0;
     for (int i = 0; i < found; i++) {
         const Problem *p = &list[i].problem;
         cells[i] = (LibraryCell){.shape = p->shape,

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: attention run|grid|bench|fuzz|repeat|timeline [KEY=VALUE]... STAGE_DIR...\n";
+    "usage: attention run|grid|bench|fuzz|repeat|timeline [KEY=VALUE]... STAGE_DIR...\n"
+    "STAGE_DIR is a folder such as build/sm_80/07_swizzle; bare make lists the KEYs\n";
 
 typedef struct Command {
     const char *name;
@@ -132,12 +133,13 @@ static bool simulator_takes(const Options *options, Error *error) {
         return error_set(error, STATUS_USAGE, "%s", problem);
     if (options->device == DEVICE_GPU)
         return error_set(error, STATUS_USAGE,
-                         "DEVICE=gpu: allowed here are auto and sim, this is the simulator");
+                         "DEVICE=gpu: this program is the simulator; use DEVICE=auto or sim");
     return options->limit == OPTION_UNSET ||
-           error_set(error, STATUS_USAGE,
-                     "LIMIT=%d: on a GPU it limits the seconds of a launch; in the simulator a "
-                     "number of instructions does, by a variable that bare make lists",
-                     options->limit);
+           error_set(
+               error, STATUS_USAGE,
+               "LIMIT=%d: allowed on a GPU only, where it limits the seconds of a launch; the "
+               "simulator limits instructions instead, by a variable that bare make lists",
+               options->limit);
 }
 
 int main(int count, char *arguments[]) {

@@ -187,20 +187,19 @@ bool options_parse(int count, char *const arguments[], Options *options, Error *
         }
     }
     if (options->strength > 0 && init_strength(options_init(options)) == 0)
-        return error_set(error, STATUS_USAGE,
-                         "STRENGTH=%g: allowed are INIT=sink, peaked, local, recency and primacy "
-                         "with it, not INIT=%s",
-                         options->strength,
-                         options->init == INIT_ALL ? "all" : init_name(options_init(options)));
+        return error_set(
+            error, STATUS_USAGE,
+            "STRENGTH=%g needs INIT=sink, peaked, local, recency or primacy; here it is "
+            "INIT=%s",
+            options->strength,
+            options->init == INIT_ALL ? "all" : init_name(options_init(options)));
     if (options_limit(options) < 2 * options->sustained)
         return error_set(error, STATUS_USAGE,
-                         "LIMIT=%d: SUSTAINED=%d waits for all of its launches together; allowed "
-                         "with it are whole numbers from %d to %d",
-                         options_limit(options), options->sustained, 2 * options->sustained,
-                         INT_MAX);
+                         "LIMIT=%d is too short for SUSTAINED=%d: use at least %d",
+                         options_limit(options), options->sustained, 2 * options->sustained);
     if (options->json && options->counters == COUNTERS_HTML)
         return error_set(error, STATUS_USAGE,
-                         "COUNTERS=html writes a page: with it, allowed is FORMAT=text");
+                         "COUNTERS=html writes a page, which needs FORMAT=text");
     return true;
 }
 
@@ -237,8 +236,10 @@ const InputChoice *options_inputs(const Options *options, InputChoice *one, int 
 
 bool options_one_problem(const Options *options, const char *command, Error *error) {
     if (options->init == INIT_ALL)
-        return error_set(error, STATUS_USAGE,
-                         "INIT=all: %s takes one of the others; bench takes all", command);
+        return error_set(
+            error, STATUS_USAGE,
+            "INIT=all works with bench only: give %s one kind of input, such as INIT=normal",
+            command);
     return (options->regime == OPTION_UNSET && options->sustained == 0) ||
            error_set(error, STATUS_USAGE, "%s: allowed with bench, not with %s",
                      options->sustained ? "SUSTAINED" : "REGIME", command);

@@ -44,11 +44,11 @@ static bool accepts_many_rows(const Stage *stage, const Problem *problem, int co
         many[i].scale = problem->shape.scale;
         const char *why = stage_supports(stage, &many[i], compute_capability);
         if (why)
-            return error_set(error, STATUS_FAIL,
-                             "it would refuse B=%d H=%d HKV=%d N=%d NKV=%d (\"%s\"), and the "
-                             "contract has no such limit",
-                             many[i].batch, many[i].heads, many[i].kv_heads, many[i].seq_q,
-                             many[i].seq_kv, why);
+            return error_set(
+                error, STATUS_FAIL,
+                "attention_supports refuses B=%d H=%d HKV=%d N=%d NKV=%d (\"%s\"), but "
+                "the contract (common/attention.h) allows no such limit",
+                many[i].batch, many[i].heads, many[i].kv_heads, many[i].seq_q, many[i].seq_kv, why);
     }
     return true;
 }
@@ -66,8 +66,8 @@ static bool refuses_too_many(const Stage *stage, const Problem *problem, int com
     return stage_supports(stage, &most, compute_capability) ||
            error_set(
                error, STATUS_FAIL,
-               "it would accept B=%d H=%d HKV=%d N=%d NKV=%d: more than 2^31 - 1 tiles must be "
-               "refused, even by a kernel whose grid does not grow",
+               "attention_supports accepts B=%d H=%d HKV=%d N=%d NKV=%d, but must refuse more than "
+               "2^31 - 1 tiles, even if the kernel's grid is fixed",
                most.batch, most.heads, most.kv_heads, most.seq_q, most.seq_kv);
 }
 
@@ -89,10 +89,11 @@ static bool workspace_grows(const Stage *stage, const Problem *problem, Error *e
     const size_t one = workspace_of(stage, problem, 1), two = workspace_of(stage, problem, 2),
                  many = workspace_of(stage, problem, MANY_BATCHES);
     if (two != 2 * one || many == one * MANY_BATCHES) return true;
-    return error_set(error, STATUS_FAIL,
-                     "it would ask for a workspace of %zu bytes for B=%d H=1 N=64 NKV=64, and asks "
-                     "for %zu for B=1",
-                     many, MANY_BATCHES, one);
+    return error_set(
+        error, STATUS_FAIL,
+        "attention_workspace_bytes returns %zu for B=1 and twice that for B=2, but %zu for "
+        "B=%d (H=1 N=64 NKV=64): does it compute in 32 bits?",
+        one, many, MANY_BATCHES);
 }
 
 /* Whether it refuses every device that is older, or newer. */
@@ -120,15 +121,18 @@ static bool accepts_its_devices(const Stage *stage, const Problem *problem, int 
         const bool newer = asked > ptx_version;
         const char *why = stage_supports(stage, &smallest, asked);
         if (why && (asked == ptx_version || (newer && !alone)))
-            return error_set(error, STATUS_FAIL,
-                             "it would refuse compute capability %d.%d (\"%s\"), and it is "
-                             "compiled for %d.%d",
-                             asked / 10, asked % 10, why, ptx_version / 10, ptx_version % 10);
+            return error_set(
+                error, STATUS_FAIL,
+                "attention_supports refuses compute capability %d.%d (\"%s\"), but the "
+                "stage is compiled for %d.%d%s",
+                asked / 10, asked % 10, why, ptx_version / 10, ptx_version % 10,
+                newer ? " and also runs on newer ones" : "");
         if (!why && newer && needs)
-            return error_set(error, STATUS_FAIL,
-                             "it would accept compute capability %d.%d, and it is compiled for "
-                             "%d.%d and no other",
-                             asked / 10, asked % 10, ptx_version / 10, ptx_version % 10);
+            return error_set(
+                error, STATUS_FAIL,
+                "attention_supports accepts compute capability %d.%d, but the stage is "
+                "compiled for %d.%d only",
+                asked / 10, asked % 10, ptx_version / 10, ptx_version % 10);
     }
     return true;
 }
@@ -150,7 +154,9 @@ bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capab
         elements(problem) / LEAST_ELEMENTS > INT_MAX)
         return error_set(error, STATUS_SKIP, "%s", why);
     return error_set(error, STATUS_FAIL,
-                     "it refuses this problem (\"%s\"), and the contract has no such limit", why);
+                     "attention_supports refuses this problem (\"%s\"), but the contract "
+                     "(common/attention.h) allows no such limit",
+                     why);
 }
 
 bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
@@ -168,6 +174,8 @@ bool stage_fits(const Stage *stage, const Problem *problem, const Device *device
                      resources->shared_bytes, device->block_shared_bytes);
 }
 
+double workspace_most(const Problem *problem) { return 16 * elements(problem) + PARTS; }
+
 bool workspace_excessive(const Problem *problem, size_t bytes) {
-    return (double)bytes > 16 * elements(problem) + PARTS;
+    return (double)bytes > workspace_most(problem);
 }

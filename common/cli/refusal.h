@@ -18,9 +18,11 @@ bool stage_accepts(const Stage *stage, const Problem *problem, int compute_capab
 bool stage_fits(const Stage *stage, const Problem *problem, const Device *device,
                 StageResources *resources, Error *error);
 
-/* Whether `bytes` of workspace are more than any stage may ask for: fp32 scores and probabilities
- * of everything, and 32 MiB for counters and for the parts of a problem that is shared out over the
- * multiprocessors (on an H200 264 pieces of 128 rows of O are 18 MB). */
+/* The most bytes of workspace that a stage may ask for, and whether `bytes` are more: twice the
+ * fp32 scores and probabilities of everything, and 32 MiB for counters and for the parts of a
+ * problem that is shared out over the multiprocessors (on an H200 264 pieces of 128 rows of O are
+ * 18 MB). */
+double workspace_most(const Problem *problem);
 bool workspace_excessive(const Problem *problem, size_t bytes);
 
 #endif

@@ -193,10 +193,10 @@ int regimes_cells(const Options *options, Cell list[MAX_CELLS], Error *error) {
     Cells cells = {.options = options, .cells = list};
     const int chosen = options->regime == OPTION_UNSET ? REGIME_SQUARE : options->regime;
     if (chosen != REGIME_SQUARE && (options->seq_count || options->init == INIT_ALL))
-        return error_set(error, STATUS_USAGE, "%s: allowed with REGIME=square alone",
+        return error_set(error, STATUS_USAGE, "%s can only be used with REGIME=square",
                          options->seq_count ? "SEQS" : "INIT=all");
     if (options->init == INIT_ALL && options->sustained)
-        return error_set(error, STATUS_USAGE, "INIT=all: allowed without SUSTAINED");
+        return error_set(error, STATUS_USAGE, "INIT=all and SUSTAINED cannot be combined");
     for (int regime = 0; regime < REGIMES; regime++)
         if (chosen == regime || (chosen == REGIME_ALL && regime != REGIME_RANDOM))
             add_regime(&cells, (Regime)regime);

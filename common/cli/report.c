@@ -151,8 +151,8 @@ void report_row(FILE *out, const Device *device, const Problem *problem, int wid
 void report_foot(FILE *out, const Device *device) {
     if (device->simulated)
         fprintf(out,
-                "simulated PTX: instructions, mma and barriers per warp; sectors and wavefronts "
-                "per load request,\nglobal and shared, and how many times the ideal they are\n");
+                "simulated PTX: instructions, mma and barriers per warp; global sectors and shared "
+                "wavefronts per\nload request, each also as a multiple of its ideal\n");
 }
 
 void report_table(FILE *out, const Device *device, const Problem *problem, const Result results[],

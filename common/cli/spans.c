@@ -100,7 +100,10 @@ bool spans_read(const Stamps *stamps, const TimelineWarp *warps, int block, bool
                 Spans *spans, Error *error) {
     const int blocks = spans_blocks(warps, stamps->warp_count);
     *spans = (Spans){.block = block, .blocks = blocks};
-    if (blocks == 0) return error_set(error, STATUS_FAIL, "the stamped copy has written no stamp");
+    if (blocks == 0)
+        return error_set(
+            error, STATUS_FAIL,
+            "the stamped copy has written no stamp: did its kernel run any of the marked lines?");
     if (block >= blocks)
         return error_set(error, STATUS_USAGE, "BLOCK=%d: allowed are 0 to %d", block, blocks - 1);
     spans->sm = of_block(warps, block)->sm - 1;

@@ -157,7 +157,7 @@ int timeline_command(const Options *options, const Device *device) {
     Problem problem;
     if (options->stage_count != 2) {
         error_set(&error, STATUS_USAGE,
-                  "timeline takes two folders, a stage's and that of its stamped copy; not %d",
+                  "timeline takes two folders, a stage's and its stamped copy's, but got %d",
                   options->stage_count);
         return error_exit(&error);
     }

@@ -129,8 +129,8 @@ static bool create_workspace(const Trial *trial, const Stage *stage, Buffer *wor
     *workspace = (Buffer){0};
     if (workspace_excessive(&trial->problem, bytes))
         return error_set(error, STATUS_FAIL,
-                         "it wants a workspace of %zu bytes, more than S and P have in fp32",
-                         bytes);
+                         "it asks for a workspace of %zu bytes; the limit for this problem is %.0f",
+                         bytes, workspace_most(&trial->problem));
     return fits(bytes, "its workspace", error) &&
            buffer_create("the workspace", bytes, workspace, error);
 }
@@ -229,8 +229,8 @@ static bool run_stage(Trial *trial, const Stage *stage, Buffer *workspace, FILE 
         return false;
     compare(trial, explain, result);
     if (result->status == STATUS_FAIL && explain && relies_on_zeros(trial, stage, workspace))
-        fprintf(explain, "  with zeros in its workspace it is right: it reads what nobody has "
-                         "written there\n");
+        fprintf(explain, "  the result is right if the workspace starts as zeros: the kernel reads "
+                         "workspace that it has not written\n");
     return result->status != STATUS_PASS || run_again(trial, stage, workspace, result, error);
 }
 
@@ -348,7 +348,8 @@ void trial_time(Trial *trial, Result results[], int count, Timing timing, FILE *
     }
     if (!move_tensors(trial, &error)) {
         progress_end();
-        if (explain) fprintf(explain, "the tensors stay where they are: %s\n", error.text);
+        if (explain)
+            fprintf(explain, "the tensors could not be moved for the last check: %s\n", error.text);
         restore(trial);
     }
     for (int i = 0; i < passed_count; i++) {

@@ -65,7 +65,7 @@ static bool band_intact(const Buffer *buffer, const unsigned char *on_device, co
     for (int i = 0; i < GUARD_BYTES; i++)
         if (band[i] != expected[i])
             return error_set(error, STATUS_FAIL,
-                             "a kernel wrote outside %s: byte %d of the %d %s it has changed",
+                             "a kernel wrote outside %s: it changed byte %d of the %d bytes %s it",
                              buffer->name, i, GUARD_BYTES, where);
     return true;
 }

@@ -79,6 +79,14 @@ static bool for_one_device(const char *path) {
     return one;
 }
 
+static bool not_built(const Stage *stage, const Problem *problem, const char *path, Error *error) {
+    if (stage->number == 0)
+        return error_set(error, STATUS_FAIL, "%s is missing: this variant is not built", path);
+    return error_set(
+        error, STATUS_FAIL, "%s is missing: make stage%02d D=%d DTYPE=%s CAUSAL=%d builds it", path,
+        stage->number, problem->d, problem->type == TYPE_BF16 ? "bf16" : "fp16", problem->causal);
+}
+
 bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error *error) {
     char variant[VARIANT_NAME], path[PATH_MAX];
     struct stat info;
@@ -91,9 +99,7 @@ bool stage_open(const char *folder, const Problem *problem, Stage *stage, Error 
                          "%s: no such stage; allowed are folders of built "
                          "stages such as build/sm_80/07_swizzle",
                          folder);
-    if (stat(path, &info) != 0)
-        return error_set(error, STATUS_FAIL, "%s is not there: the stage's variant is not built",
-                         path);
+    if (stat(path, &info) != 0) return not_built(stage, problem, path, error);
     stage_code_enter(stage->name, "the library"); /* it may run code as it is loaded */
     stage->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     stage_code_leave();
@@ -135,11 +141,10 @@ bool stage_kernels_known(const Stage *stage, Error *error) {
         const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel->function);
         if (code != cudaSuccess) cudaGetLastError();
         if (code == cudaErrorInvalidDeviceFunction)
-            return error_set(
-                error, STATUS_FAIL,
-                "the function of \"%s\" in attention_kernels is no __global__ function "
-                "that this device knows",
-                kernel->name);
+            return error_set(error, STATUS_FAIL,
+                             "the function of \"%s\" in attention_kernels is not a __global__ "
+                             "function that is compiled for this device",
+                             kernel->name);
     }
     return stage->kernels->name ||
            error_set(error, STATUS_FAIL, "attention_kernels names no kernel");

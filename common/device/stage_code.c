@@ -48,8 +48,8 @@ void stage_code_enter(const char *stage, const char *function) {
     armed = armed || (atexit(at_exit) == 0 && at_quick_exit(at_exit) == 0);
     snprintf(
         crashed, sizeof crashed,
-        "attention: %s of %s crashes: does it read or write what is not there on the host, such as "
-        "the device's memory, call itself without end, or abort?\n",
+        "attention: %s of %s crashed on the host: does it dereference a device pointer, recurse "
+        "without end, or abort?\n",
         function, stage);
     sigaltstack(&own_stack, &other_stack);
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &own, &others[i]);

@@ -37,10 +37,10 @@ bool launch_begin(const Stage *stage, const Problem *problem, const AttentionTen
     const cudaError_t left = cudaGetLastError();
     if (device->simulated && code == cudaErrorLaunchTimeout) return too_large(error);
     return launched(code, "", error) &&
-           launched(left, " returned no error, but left one behind", error) &&
+           launched(left, " returned success, but cudaGetLastError reports", error) &&
            (!forbidden || error_set(error, STATUS_FAIL,
-                                    "attention_launch called %s: it may only enqueue, and "
-                                    "launches share nothing",
+                                    "attention_launch called %s: it may only enqueue work, and "
+                                    "launches may not share data",
                                     forbidden));
 }
 
@@ -67,10 +67,11 @@ static bool returns_errors(const Stage *stage, const Problem *problem,
                              "attention_launch enqueues nothing when it is called again");
         if (which >= count) return true;
         if (code != (cudaError_t)SIMULATOR_REFUSAL)
-            return error_set(error, STATUS_FAIL,
-                             "attention_launch does not return the error of what it enqueues: %s "
-                             "when number %d of %d was refused",
-                             cudaGetErrorName(code), which + 1, count);
+            return error_set(
+                error, STATUS_FAIL,
+                "attention_launch does not pass on errors: when operation %d of the %d that "
+                "it enqueues failed, it returned %s",
+                which + 1, count, cudaGetErrorName(code));
     }
     return true;
 }
@@ -94,13 +95,13 @@ static bool launches_large(const Stage *stage, const Problem *problem, const Dev
         simulator_rehearsed();
         cudaGetLastError();
         if (code == cudaSuccess) continue;
-        return error_set(error, STATUS_FAIL,
-                         "attention_launch would fail for B=%d H=%d HKV=%d N=%d NKV=%d: %s%s",
-                         s->batch, s->heads, s->kv_heads, s->seq_q, s->seq_kv,
-                         cudaGetErrorName(code),
-                         code == cudaErrorInvalidConfiguration
-                             ? " (the y and the z of a launch grid end at 65535, only x does not)"
-                             : "");
+        return error_set(
+            error, STATUS_FAIL,
+            "attention_launch would fail for B=%d H=%d HKV=%d N=%d NKV=%d: %s%s", s->batch,
+            s->heads, s->kv_heads, s->seq_q, s->seq_kv, cudaGetErrorName(code),
+            code == cudaErrorInvalidConfiguration
+                ? " (gridDim.y and gridDim.z are at most 65535; only gridDim.x can be larger)"
+                : "");
     }
     return true;
 }

@@ -11,7 +11,8 @@ bool stamps_open(const Stage *stage, Stamps *stamps, Error *error) {
     *stamps = (Stamps){.marks = dlsym(stage->library, "timeline_marks")};
     if (!set || !stamps->marks)
         return error_set(error, STATUS_USAGE,
-                         "%s is no stamped copy of a stage: the second folder must be one",
+                         "%s is not a stamped copy of a stage: the second folder must be one "
+                         "(make stageNN timeline builds it)",
                          stage->folder);
     memcpy(&stamps->set, &set, sizeof set);
     while (stamps->marks[stamps->mark_count].label) stamps->mark_count++;
@@ -68,8 +69,8 @@ bool stamps_of(const Stamps *stamps, unsigned warp, TimelineStamp *list, unsigne
     for (unsigned i = 0; i < *count; i++)
         if (list[i].mark > (unsigned)stamps->mark_count)
             return error_set(error, STATUS_FAIL,
-                             "warp %u left a stamp of mark %u, and there are %d", warp,
-                             list[i].mark, stamps->mark_count);
+                             "warp %u wrote a stamp with mark %u, but there are only %d marks",
+                             warp, list[i].mark, stamps->mark_count);
     return true;
 }
 

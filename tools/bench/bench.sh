@@ -89,7 +89,8 @@ if [ "$peers" = 1 ]; then
         export CUDART=${CUDA_LIB:+$CUDA_LIB/}libcudart.so
         run=("$python" "$root/reference/peers.py" "${chosen[@]}" "${options[@]}" "${stages[@]}")
     else
-        echo "PEERS=1: $python has no PyTorch that sees the GPU (set PYTHON): the ladder alone." >&2
+        echo "PEERS=1: $python has no PyTorch that can use the GPU (set PYTHON): only the stages" \
+            "are timed." >&2
     fi
 fi
 

@@ -155,7 +155,7 @@ skips() { tell_no_more; printf '  --     %s\n' "$1"; }
 # already). What is said in the table alone, as of a problem that attention_supports refuses, is
 # taken from there. A case of the grid is repeated by make.
 told() {
-    local own="device|problem|checked|checking|simulated PTX:|attention:|stage |global and|grid:"
+    local own="device|problem|checked|checking|simulated PTX:|attention:|stage |load request,|grid:"
     own+="|  a race, a missing wait or a bad access shows in:"
     {
         grep -vE "^($own) |^$stage .* (FAIL|SKIP): |^$" ||

@@ -21,7 +21,7 @@ while read -r number lines changed rest; do
     [[ -n $number && $number != \#* ]] || continue
     if ! [[ $number =~ ^[0-9]{2}$ && $lines =~ ^[0-9]+$ && $changed =~ ^([0-9]+|-)$ &&
         -z $rest && -z ${most[$number]:-} ]]; then
-        echo "$budget:$at: not a stage's number, once, with its most lines and most changed" >&2
+        echo "$budget:$at: expected NUMBER MAX_LINES MAX_CHANGED, one line for each stage" >&2
         exit 64
     fi
     most[$number]=$lines

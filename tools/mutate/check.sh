@@ -93,7 +93,8 @@ compile() {
 uncompiled() {
     grep -qE 'kernel\.cu\([0-9]+\): (catastrophic )?error|^ptxas.*error' "$log" &&
         verdict 'does not compile'
-    echo "$stage, mutant $number: compiling it failed, for no fault of it: $(tail -n 1 "$log")" >&2
+    echo "$stage, mutant $number: the compiler itself failed (not because of the mutant):" \
+        "$(tail -n 1 "$log")" >&2
     exit 2
 }
 

@@ -98,6 +98,8 @@ check() {
     esac
 }
 
+misplaced() { echo "the text to replace does not occur in exactly one line of $1"; }
+
 # in_code: plants the bug in the harness or a tool and says on stdout what is missing.
 in_code() {
     local scratch log source at test
@@ -107,7 +109,7 @@ in_code() {
     mkdir -p "${source%/*}"
     # shellcheck source=tools/mutate/code/place.sh
     . "$here/code/place.sh"
-    apply >"$source" || { echo "its text is not in one line of $at"; return 1; }
+    apply >"$source" || { misplaced "$at"; return 1; }
     chmod --reference="$at" "$source"
     if [[ $test == *.t ]]; then
         make_tree "$at" "$source" && run_script "$test"
@@ -133,7 +135,7 @@ one() {
     folder=build/planted/$name/$(value stage)
     rm -rf "build/planted/$name"
     mkdir -p "$folder"
-    apply >"$folder/kernel.cu" || { echo "its text is not in one line of the kernel"; return 1; }
+    apply >"$folder/kernel.cu" || { misplaced "the kernel"; return 1; }
     if ! build "$folder" >"$folder/log" 2>&1; then
         echo "it does not compile"
         cat "$folder/log"

@@ -29,7 +29,10 @@ for argument in "$@"; do
         *=) ;;
         RESULTS=*.jsonl) results=${argument#*=} ;;
         RESULTS=*) echo "$argument: allowed is a name that ends in .jsonl" >&2 && exit 64 ;;
-        DEVICE=sim) echo "$argument: allowed here are auto and gpu" >&2 && exit 64 ;;
+        DEVICE=sim)
+            echo "$argument: the roofline needs a GPU; use DEVICE=auto or gpu" >&2
+            exit 64
+            ;;
         DEVICE=*) ;;
         FORMAT=text | FORMAT=json) format=${argument#*=} ;;
         FORMAT=*) echo "$argument: allowed here are text and json" >&2 && exit 64 ;;

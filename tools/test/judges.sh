@@ -10,7 +10,7 @@ not_asked() {
     command -v "$1" >/dev/null || { echo "$1 is not installed" && return; }
     version=$("$1" --version | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1)
     for known in ${JUDGES[$1]}; do [[ $version != "$known".* ]] || return 1; done
-    echo "$1 $version may judge otherwise; asked are ${JUDGES[$1]// /, }"
+    echo "$1 $version may give other results; supported versions: ${JUDGES[$1]// /, }"
 }
 
 # Of compilers, warnings that find faults and cost no clutter: -Wconversion and -Wsign-conversion

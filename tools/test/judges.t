@@ -21,14 +21,17 @@ says() { # says TOOL VERSION EXPECTED: what is said of a TOOL that prints VERSIO
 }
 says clang-format 'Debian clang-format version 14.0.6' ''
 says clang-format 'Ubuntu clang-format version 18.1.3 (1ubuntu1)' \
-    'clang-format 18.1.3 may judge otherwise; asked are 14'
+    'clang-format 18.1.3 may give other results; supported versions: 14'
 says clang-tidy 'Debian LLVM version 14.0.6' ''
-says clang-tidy 'LLVM version 140.0.6' 'clang-tidy 140.0.6 may judge otherwise; asked are 14'
+says clang-tidy 'LLVM version 140.0.6' \
+    'clang-tidy 140.0.6 may give other results; supported versions: 14'
 says shellcheck 'version: 0.9.0' ''
-says shellcheck 'version: 0.10.0' 'shellcheck 0.10.0 may judge otherwise; asked are 0.9'
+says shellcheck 'version: 0.10.0' \
+    'shellcheck 0.10.0 may give other results; supported versions: 0.9'
 says gcc 'gcc (Ubuntu 13.3.0-6ubuntu2~24.04.1) 13.3.0' ''
-says gcc 'gcc (Debian 15.1.0-2) 15.1.0' 'gcc 15.1.0 may judge otherwise; asked are 12, 13, 14'
-says clang 'clang version unknown' 'clang  may judge otherwise; asked are 14'
+says gcc 'gcc (Debian 15.1.0-2) 15.1.0' \
+    'gcc 15.1.0 may give other results; supported versions: 12, 13, 14'
+says clang 'clang version unknown' 'clang  may give other results; supported versions: 14'
 [ "$(not_asked no-such-linter)" = 'no-such-linter is not installed' ] || printf 'not '
 echo "ok $((count += 1)) - a tool that is missing"
 echo "1..$count"

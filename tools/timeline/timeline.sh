@@ -52,8 +52,7 @@ if [ -n "${RESULTS:-}" ]; then
         case $argument in
         *= | D=* | DTYPE=* | CAUSAL=* | DEVICE=* | GPU=* | LIMIT=*) continue ;;
         esac
-        echo "RESULTS=$RESULTS: a record has its problem and its block, so there can be no" \
-            "$argument beside it" >&2
+        echo "RESULTS=$RESULTS already fixes the problem and the block: leave out $argument" >&2
         exit 64
     done
     recorded=$(variant_of "$RESULTS") built=$(basename "$library" .so)
@@ -69,7 +68,8 @@ fi
 simulated=0
 if grep -q '"simulated":true' "$scratch/record"; then
     simulated=1
-    echo "$stage: in the simulator's order: order and waits, not nanoseconds" >&2 || true
+    echo "$stage: simulated, so the timeline shows the order of instructions and waits, not" \
+        "nanoseconds" >&2 || true
 fi
 
 case $format in
@@ -95,7 +95,7 @@ if [ "$simulated" -eq 0 ]; then
         2>"$scratch/log"; then
         order=("$scratch/order")
     else
-        echo "$stage: without the simulator's order: $(tail -n 1 "$scratch/log")" >&2
+        echo "$stage: the page lacks the simulator's shares: $(tail -n 1 "$scratch/log")" >&2
     fi
 fi
 "$here"/../page/timeline/page.sh "$stage" "$source" "$scratch/record" "$scratch/page" \

@@ -157,7 +157,7 @@ search() {
 fetch_compiler() {
     [[ ! $root =~ [][:blank:]\'\"\`$,\;\&\|\<\>\(\)\{\}\*\?\!\#\\[] ]] ||
         fail "There is no CUDA compiler, and one that is fetched cannot work in a folder whose" \
-            "path has blanks, quotes or other characters of the shell, such as $root: move the" \
+            "path contains spaces, quotes or other special characters, such as $root: move the" \
             "checkout, or install the CUDA Toolkit."
     if [ ! -d "$wheels/$COMPILER" ]; then # another make may have fetched it since the search
         say "no CUDA compiler that serves was found: fetching NVIDIA's wheels, about 105 MB, into" \
@@ -202,9 +202,10 @@ find_compiler() {
             return
         fi
         trial=try_reading
-        say "No CUDA compiler here serves the GPU, and its driver $driver runs CUDA $driver_cuda" \
-            "at most, while the one that can be fetched is $RELEASE: the stages run simulated" \
-            "until there is a newer driver, or a CUDA Toolkit up to $driver_cuda on PATH."
+        say "No CUDA compiler here works with the GPU: driver $driver supports CUDA up to" \
+            "$driver_cuda, and the compiler that can be fetched is $RELEASE. The stages run on" \
+            "the simulator until you update the driver, or put a CUDA Toolkit up to" \
+            "$driver_cuda on PATH."
         too_old=yes
     fi
     search || fetch_compiler

@@ -52,8 +52,8 @@ tunable() {
 check_asked() {
     local name names
     names=$(constants "$1" | sed 's/ .*//' | paste -sd' ')
-    [ -n "$names" ] || fail 2 "$1: no constant has a comment with \`tune:' and values; of the\
- stages those have one: $(tunable)"
+    [ -n "$names" ] || fail 2 "$1 has no constant to tune (marked by a comment\
+ \`tune: VALUES'); these stages have: $(tunable)"
     for name in "${!asked[@]}"; do
         [[ " $names " == *" $name "* ]] ||
             fail 64 "$name=${asked[$name]}: $1 can be tuned in $names"

@@ -38,7 +38,7 @@ exits 0 "bench, sustained" '"ms_median":60,"ms_min":60,' '"sustained":1,"began":
 result $? "from one time to another"
 run attention bench REGIME=decode D=64 01_none
 exits 1 "another regime" '"regime":"decode",' \
-    'decode  d64_fp16_full    B=8 H=32 HKV=8 N=1 NKV=8192  FAIL' 'd64_fp16_full.so is not there'
+    'decode  d64_fp16_full    B=8 H=32 HKV=8 N=1 NKV=8192  FAIL' 'd64_fp16_full.so is missing'
 run attention bench REGIME=small D=64 CAUSAL=1 99_missing
 exits 64 "an unknown stage ends it" '"status":"fail","reason":"99_missing: no such stage'
 [ "$(wc -l <"$work/out")" -eq 1 ]

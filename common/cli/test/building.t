@@ -20,7 +20,7 @@ arrive() { sleep 1; cp "$work/later.so" "$library.new"; mv "$library.new" "$libr
 
 run simulator run "${small[@]}" 01_none 02_element
 exits 1 "without a builder a stage that is not there fails" \
-    '02_element/d128_fp16_full.so is not there'
+    '02_element/d128_fp16_full.so is missing'
 begin arrive
 run simulator run "${small[@]}" 01_none 02_element
 exits 1 "a stage that comes while it is built is run" '1 of 2560 elements of O are wrong'
@@ -28,7 +28,7 @@ wait $BUILDING
 begin sleep 1
 run simulator run "${small[@]}" 01_none 02_element
 exits 1 "one that does not come ends with its builder" \
-    '02_element/d128_fp16_full.so is not there'
+    '02_element/d128_fp16_full.so is missing'
 begin sleep 30
 (cd "$work" && exec ./simulator run "${small[@]}" 01_none 02_element) >"$work/out" 2>"$work/err" &
 program=$!

@@ -73,27 +73,28 @@ FAKE_STRAYED=1 run attention-sim run "${small[@]}" 01_none
 exits 1 "another stream" 'FAIL: it used another stream than the one that it was given'
 run attention run "${small[@]}" 23_error
 exits 1 "an error that is left behind" \
-    'FAIL: attention_launch returned no error, but left one behind: cudaErrorInvalidValue'
+    'FAIL: attention_launch returned success, but cudaGetLastError reports: cudaErrorInvalidValue'
 run attention-sim run "${small[@]}" 24_waits
 exits 1 "a launch that waits" \
-    'FAIL: attention_launch called cudaDeviceSynchronize: it may only enqueue, and launches share'
+    'FAIL: attention_launch called cudaDeviceSynchronize: it may only enqueue work, and launches'
 run attention-sim run "${small[@]}" 25_swallows
 exits 1 "an error that nobody is told of" \
-    'FAIL: attention_launch does not return the error of what it enqueues: cudaSuccess when'
+    'FAIL: attention_launch does not pass on errors: when operation ' \
+    'failed, it returned cudaSuccess'
 run attention run "${small[@]}" 39_no_kernel
-exits 1 "a function that is no kernel" 'FAIL: the function of "fake" in attention_kernels is no __'
+exits 1 "a function that is no kernel" 'FAIL: the function of "fake" in attention_kernels is not'
 run attention-sim run "${small[@]}" 26_millions
 exits 1 "a launch that ends where 32 bits end" \
     'FAIL: attention_launch would fail for B=1 H=2 HKV=2 N=16777216 NKV=16777216: cudaErrorInval'
 run attention run "${small[@]}" 01_none 27_crash 2>/dev/null # bash would name the signal
-exits 139 "host code that crashes" 'attention_launch of 27_crash crashes: does it read or'
+exits 139 "host code that crashes" 'attention_launch of 27_crash crashed on the host: does it'
 run attention run "${small[@]}" 32_abort 2>/dev/null
-exits 134 "or aborts" 'attention_launch of 32_abort crashes: '
+exits 134 "or aborts" 'attention_launch of 32_abort crashed on the host: '
 run attention run "${small[@]}" 33_overflow 2>/dev/null
-exits 139 "or runs out of stack" 'attention_launch of 33_overflow crashes: '
+exits 139 "or runs out of stack" 'attention_launch of 33_overflow crashed on the host: '
 while read -r stage function; do
     run attention run "${small[@]}" 01_none "$stage" 2>/dev/null
-    exits 139 "or crashes in $function" "$function of $stage crashes: does it read or"
+    exits 139 "or crashes in $function" "$function of $stage crashed on the host: does it"
 done <<'END'
 36_crash_loaded the library
 37_crash_asked attention_supports
@@ -201,7 +202,7 @@ done
 [ "$(wc -l <"$work/one")" -eq 5 ] && cmp -s "$work/one" "$work/two"
 result $? "a SEED gives the same cases again"
 run attention-sim fuzz SECONDS=1 SEED=2 01_none # the first case is of a variant that is not built
-exits 1 "fuzz wants every variant" 'is not there: the stage' ' 1 cases, 1 failed'
+exits 1 "fuzz wants every variant" 'is missing: make stage01 D=' ' 1 cases, 1 failed'
 run attention-sim repeat DTYPE=fp16 CAUSAL=1 01_none
 exits 1 "and so does repeat" '01_none                      4 cases, 1 failed'
 

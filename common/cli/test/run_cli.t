@@ -37,10 +37,10 @@ exits 1 "one element off by 1% of the largest" '1 of 51200 elements of O are wro
 run attention run "${small[@]}" 03_nan
 exits 1 "one element not written" '1 of 51200 elements of O are wrong' 'got nan'
 run attention run "${small[@]}" 04_guard
-exits 1 "a write past O" 'wrote outside O: byte 0 of the 4096 after it'
+exits 1 "a write past O" 'wrote outside O: it changed byte 0 of the 4096 bytes after it'
 run attention run "${small[@]}" 14_workspace_guard
 exits 1 "a write before the workspace" \
-    'wrote outside the workspace: byte 4095 of the 4096 before it'
+    'wrote outside the workspace: it changed byte 4095 of the 4096 bytes before it'
 run attention run "${small[@]}" 16_input
 exits 1 "a write to V" 'a kernel changed V, which it may only read: byte 51198'
 run attention run "${small[@]}" INIT=onehot 05_lse
@@ -52,11 +52,11 @@ exits 1 "the wrong KV head" 'heads with a wrong row: 2 of 4' \
     'a race, a missing wait or a bad access shows in: make stage07 sanitize'
 KERNEL=work/mine.cu run attention run "${small[@]}" 07_head
 exits 1 "the same of another file" 'make stage07 sanitize KERNEL=work/mine.cu'
-grep -q 'in its workspace' "$work/err" "$work/out"
+grep -q 'if the workspace' "$work/err" "$work/out"
 result $((! $?)) "a stage without a workspace relies on none"
 run attention run "${small[@]}" 27_zeros
 exits 1 "a workspace that nobody cleared" '27_zeros: 1 of 51200 elements of O are wrong' \
-    'with zeros in its workspace it is right: it reads what nobody has written there'
+    'the result is right if the workspace starts as zeros: the kernel reads workspace that it'
 run attention run "${small[@]}" CAUSAL=1 08_mask
 exits 1 "the diagonal masked" 'row 0 column'
 run attention run "${small[@]}" 09_later
@@ -69,16 +69,16 @@ exits 1 "a launch that fails" 'attention_launch: cudaErrorInvalidValue'
 # ---- several stages: one does not stop or taint another ------------------------------------------
 run attention run "${small[@]}" 04_guard 10_fault 12_unsupported 13_workspace 01_none
 exits 1 "a right stage after faulty ones" '12_unsupported' 'SKIP: needs compute capability 12.0' \
-    'FAIL: it wants a workspace of 1125899906842624 bytes'
+    'FAIL: it asks for a workspace of 1125899906842624 bytes; the limit for this problem is '
 grep -q '^01_none .*PASS$' "$work/out"
 result $? "and it passes"
 run attention run "${small[@]}" 12_unsupported 01_none
 exits 0 "a skip among passes" SKIP PASS
 run attention run "${small[@]}" NKV=41 17_refuses
 exits 1 "a problem refused for no reason of the contract's" \
-    'FAIL: it refuses this problem ("needs an even number of keys")'
+    'FAIL: attention_supports refuses this problem ("needs an even number of keys")'
 run attention run "${small[@]}" 18_refuses_all
-exits 1 "every problem refused" 'FAIL: it refuses this problem ("has no time")'
+exits 1 "every problem refused" 'FAIL: attention_supports refuses this problem ("has no time")'
 run attention run "${small[@]}" DEVICE=gpu 12_unsupported
 exits 2 "nothing but skips" 'needs compute capability 12.0'
 run attention run "${small[@]}" DEVICE=gpu 15_shared
@@ -155,7 +155,8 @@ run attention run "${small[@]}" 02_element 15_shared
 exits 1 "and hides none" 'SKIP: a block needs'
 run attention run "${small[@]}" 15_shared 12_unsupported 18_refuses_all
 exits 1 "what is refused for no reason stays here" \
-    'this GPU cannot run 2 of the 3 stages: running on' 'FAIL: it refuses this problem'
+    'this GPU cannot run 2 of the 3 stages: running on' \
+    'FAIL: attention_supports refuses this problem'
 [ "$(grep -c 'FAIL' "$work/out")" -eq 1 ]
 result $? "and is not asked again"
 run attention run "${small[@]}" COUNTERS=full 01_none 12_unsupported
@@ -179,9 +180,9 @@ exits 0 "a GPU that can run all" PASS
 result $? "runs all"
 unset FAKE_SIM_CAPABILITY
 run attention-sim run "${small[@]}" DEVICE=gpu 01_none
-exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: allowed here are auto and sim'
+exits 64 "DEVICE=gpu of the simulator" 'DEVICE=gpu: this program is the simulator; use DEVICE=auto'
 run attention run "${small[@]}" LIMIT=5 DEVICE=sim 01_none
-exits 64 "LIMIT of the simulator" 'LIMIT=5: on a GPU it limits the seconds of a launch; in the'
+exits 64 "LIMIT of the simulator" 'LIMIT=5: allowed on a GPU only, where it limits the seconds of'
 run attention run "${small[@]}" LIMIT=5 01_none 12_unsupported
 exits 0 "LIMIT where the simulator runs the others" 'this GPU cannot run 1 of the 2 stages: running'
 run attention run "${small[@]}" GPU=5 01_none
@@ -210,7 +211,8 @@ result $? "COUNTERS=html leaves stdout to the page, whose title says stage and p
 
 # ---- bad usage -----------------------------------------------------------------------------------
 run attention
-exits 64 "no command" 'usage: attention run|grid|bench|fuzz|repeat'
+exits 64 "no command" 'usage: attention run|grid|bench|fuzz|repeat' \
+    'STAGE_DIR is a folder such as build/sm_80/07_swizzle; bare make lists the KEYs'
 run attention fly 01_none
 exits 64 "an unknown command" 'usage:'
 run attention run D=128
@@ -218,7 +220,7 @@ exits 64 "no stage" 'usage:'
 run attention run "${small[@]}" 99_missing
 exits 64 "an unknown stage" '99_missing: no such stage'
 run attention run "${small[@]}" D=64 01_none
-exits 1 "a variant that is not built" '01_none/d64_fp16_full.so is not there'
+exits 1 "a variant that is not built" '01_none/d64_fp16_full.so is missing: '
 unknown='"registers":null,"threads":null,"shared_bytes":null,"spill_bytes":null'
 run attention run "${small[@]}" D=64 FORMAT=json 01_none
 exits 1 "of which nothing is known" "$unknown"
@@ -244,7 +246,8 @@ run attention grid "${cell[@]}" INIT=normal 01_none 12_unsupported
 exits 0 "grid of a right stage" '01_none                     49 cases, 0 failed' \
     '49 skipped' 'SKIP: needs compute capability 12.0'
 run attention grid "${cell[@]}" INIT=normal 17_refuses
-exits 1 "grid of a stage that refuses half of it" 'FAIL 17_refuses: it refuses this problem'
+exits 1 "grid of a stage that refuses half of it" \
+    'FAIL 17_refuses: attention_supports refuses this problem'
 run attention grid "${cell[@]}" INIT=large 07_head
 exits 1 "grid finds the wrong KV head" 'repeat: attention run B='
 repeat=$(sed -n 's/.*repeat: attention //p' "$work/out" | head -n 1)
@@ -259,7 +262,7 @@ run attention grid "${cell[@]}" INIT=normal 11_launch
 exits 1 "grid counts all failures" '11_launch                   49 cases, 49 failed'
 [ "$(grep -c '^FAIL' "$work/out")" -eq 10 ]
 result $? "and lists ten"
-grep -q 'alone it passes' "$work/out"
+grep -q 'passes when run alone' "$work/out"
 result $((! $?)) "what fails alone, too, is not said to depend on others"
 steps=()
 for ((i = 1; i <= 49; i++)); do steps+=("grid: case $i of 49"); done
@@ -268,7 +271,7 @@ steps "a grid" "${steps[@]}"
 exits 0 "grid of one hard init" '01_none                     49 cases, 0 failed'
 run attention grid "${cell[@]}" INIT=dominant 26_shape
 exits 1 "grid of a stage that keeps what its first launch had" '49 cases, 42 failed' \
-    'alone it passes: launches before it decide, so repeat this whole command'
+    'this case passes when run alone, so an earlier launch affects it: repeat the whole command'
 run attention grid "${cell[@]}" INIT=nan 01_none
 exits 1 "grid finds the NaN for which this stage gives 0" 'elements of O are wrong: error inf'
 for variant in 0 1; do
@@ -293,13 +296,13 @@ exits 0 "the strength that is not chosen is said" 'INIT=sink STRENGTH=12 SEED='
 run attention run "${small[@]}" INIT=sink STRENGTH=nan 01_none
 exits 64 "a strength that is no number" 'STRENGTH=nan: allowed are numbers from 0.001 to 1000000'
 run attention run "${small[@]}" STRENGTH=3 01_none
-exits 64 "a strength of nothing" 'STRENGTH=3: allowed are INIT=sink, peaked, local, recency and'
+exits 64 "a strength of nothing" 'STRENGTH=3 needs INIT=sink, peaked, local, recency or primacy'
 run attention fuzz INIT=all SECONDS=1 01_none
-exits 64 "all inputs in fuzz" 'INIT=all: fuzz takes one of the others; bench takes all'
+exits 64 "all inputs in fuzz" 'INIT=all works with bench only: give fuzz one kind of input'
 run attention grid GRID=small DTYPE=fp16 CAUSAL=1 INIT=normal 01_none
 exits 1 "grid of a variant that is not built" \
     '01_none                     50 cases, 1 failed, 0 skipped'
-[ "$(grep -c '^FAIL .*d64_fp16_causal.so is not there' "$work/out")" -eq 1 ]
+[ "$(grep -c '^FAIL .*d64_fp16_causal.so is missing' "$work/out")" -eq 1 ]
 result $? "fails once"
 FAKE_MEMORY=10000000 run attention grid GRID=big D=128 DTYPE=fp16 CAUSAL=0 01_none
 exits 2 "the big grid without memory for it" '5 cases, 0 failed, 5 skipped' \

@@ -150,27 +150,32 @@ static void devices_it_is_compiled_for(void) {
     ok(compiled("80", 80, 999) == STATUS_PASS && compiled("80", 75, 999) == STATUS_PASS,
        "from 8.0 on");
     ok(compiled("80", 86, 999) == STATUS_FAIL &&
-           strcmp(error.text, "it would refuse compute capability 8.0 (\"needs another\"), and it "
-                              "is compiled for 8.0") == 0,
+           strcmp(error.text,
+                  "attention_supports refuses compute capability 8.0 (\"needs another\"), "
+                  "but the stage is compiled for 8.0") == 0,
        "but from 8.6 on: %s", error.text);
     ok(compiled("80", 80, 120) == STATUS_FAIL && strstr(error.text, "capability 12.1 ("),
        "all but the newest: %s", error.text);
-    ok(compiled("80", 80, 80) == STATUS_FAIL && strstr(error.text, "capability 8.6 ("),
+    ok(compiled("80", 80, 80) == STATUS_FAIL &&
+           strstr(error.text, "8.6 (\"needs another\"), but the stage is compiled for 8.0 and "
+                              "also runs on newer ones"),
        "8.0 alone: %s", error.text);
     ok(compiled("90a", 90, 90) == STATUS_PASS && compiled("90", 90, 90) == STATUS_PASS,
        "9.0 alone has what is nowhere else");
     ok(compiled("90", 90, 100) == STATUS_FAIL &&
-           strstr(error.text, "refuse compute capability 10.3"),
+           strstr(error.text, "refuses compute capability 10.3"),
        "but not on one more: %s", error.text);
     ok(compiled("90a", 90, 999) == STATUS_FAIL &&
-           strcmp(error.text, "it would accept compute capability 10.0, and it is compiled for 9.0 "
-                              "and no other") == 0,
+           strcmp(error.text,
+                  "attention_supports accepts compute capability 10.0, but the stage is "
+                  "compiled for 9.0 only") == 0,
        "nor on all newer ones: %s", error.text);
     ok(compiled("90", 90, 999) == STATUS_PASS, "where it needs no feature of 9.0 alone, it may");
     ok(compiled("90a", 80, 999) == STATUS_PASS, "and where it runs on older ones it needs none");
     ok(compiled("90a", 100, 100) == STATUS_FAIL && compiled("100a", 100, 100) == STATUS_SKIP,
        "what is compiled for another device is left out");
-    ok(compiled("80", 999, 999) == STATUS_FAIL && strstr(error.text, "it refuses this problem"),
+    ok(compiled("80", 999, 999) == STATUS_FAIL &&
+           strstr(error.text, "attention_supports refuses this problem"),
        "who refuses everything refuses the problem: %s", error.text);
     ok(compiled("0", 80, 86) == STATUS_SKIP, "nothing is asked where nobody knows");
 }
@@ -186,8 +191,9 @@ static void workspaces(void) {
     ok(workspace_accepted(constant) && workspace_accepted(counter_or_parts),
        "or be needed where there is little work alone");
     ok(!workspace_accepted(scores_in_32_bits) && error.status == STATUS_FAIL &&
-           strcmp(error.text, "it would ask for a workspace of 0 bytes for B=4194304 H=1 N=64 "
-                              "NKV=64, and asks for 16384 for B=1") == 0,
+           strcmp(error.text,
+                  "attention_workspace_bytes returns 16384 for B=1 and twice that for B=2, "
+                  "but 0 for B=4194304 (H=1 N=64 NKV=64): does it compute in 32 bits?") == 0,
        "but it may not stop growing: %s", error.text);
 }
 
@@ -195,12 +201,13 @@ int main(void) {
     devices_it_is_compiled_for();
     workspaces();
     ok(asked(counts_in_32_bits, problem_of(1, 2, 33, 40), 90) == STATUS_FAIL &&
-           strcmp(error.text, "it would accept B=1048576 H=1048576 HKV=1048576 N=1073741824 "
-                              "NKV=64: more than 2^31 - 1 tiles must be refused, even by a kernel "
-                              "whose grid does not grow") == 0,
+           strcmp(error.text,
+                  "attention_supports accepts B=1048576 H=1048576 HKV=1048576 N=1073741824 "
+                  "NKV=64, but must refuse more than 2^31 - 1 tiles, even if the "
+                  "kernel's grid is fixed") == 0,
        "who counts blocks in 32 bits would accept 2^40: %s", error.text);
     ok(asked(counts_in_64_bits, problem_of(1, 2, 33, 40), 90) == STATUS_FAIL &&
-           strstr(error.text, "it would accept B=1048576"),
+           strstr(error.text, "attention_supports accepts B=1048576"),
        "and in 64 bits 2^64: %s", error.text);
     const Problem small = problem_of(1, 2, 33, 40);
     ok(asked(never, small, 80) == STATUS_PASS, "what is accepted runs");
@@ -220,11 +227,12 @@ int main(void) {
            asked(heads, small, 90) == STATUS_FAIL,
        "who would refuse many blocks, batches or heads has failed on a small problem");
     ok(asked(rows, small, 90) == STATUS_FAIL &&
-           strcmp(error.text, "it would refuse B=1 H=1 HKV=1 N=67108864 NKV=64 (\"too long\"), and "
-                              "the contract has no such limit") == 0,
+           strcmp(error.text,
+                  "attention_supports refuses B=1 H=1 HKV=1 N=67108864 NKV=64 (\"too long\"), "
+                  "but the contract (common/attention.h) allows no such limit") == 0,
        "or long ones: %s", error.text);
     ok(asked(rows_of_heads, small, 90) == STATUS_FAIL &&
-           strstr(error.text, "refuse B=1 H=65536 HKV=1 N=1024 NKV=64 (\"too many rows\")"),
+           strstr(error.text, "refuses B=1 H=65536 HKV=1 N=1024 NKV=64 (\"too many rows\")"),
        "or many of many heads: %s", error.text);
     ok(asked(smallest, small, 80) == STATUS_SKIP, "the smallest problem tells what a device is");
     ok(asked(smallest, small, 90) == STATUS_FAIL, "and what a refusal of more is");

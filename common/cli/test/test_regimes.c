@@ -192,13 +192,13 @@ static void filters(void) {
            error.status == STATUS_USAGE && strstr(error.text, "REGIME=prefill"),
        "but not all: %s", error.text);
     ok(ask("REGIME=gqa", "SEQS=512", NULL, cells, &error) == 0 && error.status == STATUS_USAGE &&
-           strstr(error.text, "SEQS: allowed with REGIME=square"),
+           strstr(error.text, "SEQS can only be used with REGIME=square"),
        "lengths are of the square regime: %s", error.text);
     ok(ask("INIT=all", "REGIME=all", NULL, cells, &error) == 0 && error.status == STATUS_USAGE &&
-           strstr(error.text, "INIT=all: allowed with REGIME=square"),
+           strstr(error.text, "INIT=all can only be used with REGIME=square"),
        "so are all inputs: %s", error.text);
     ok(ask("INIT=all", "SUSTAINED=1", NULL, cells, &error) == 0 && error.status == STATUS_USAGE &&
-           strstr(error.text, "INIT=all: allowed without SUSTAINED"),
+           strstr(error.text, "INIT=all and SUSTAINED cannot be combined"),
        "which take turns: %s", error.text);
 }
 

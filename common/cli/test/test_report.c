@@ -215,17 +215,16 @@ static void counted_table(void) {
     FILE *out = fmemopen(text, sizeof text, "w");
     report_table(out, &device, &p, results, 2);
     fclose(out);
-    is_text(
-        text,
-        "stage      instructions        mma  barriers   sectors   x ideal   wavefr.   x ideal"
-        "  shared     error   allowed\n"
-        "01_counted         1000         20         3     12.50      2.00      1.50      1.20"
-        "     512         -         -  PASS\n"
-        "02_not                -          -         -         -         -         -         -"
-        "       0         -         -  SKIP\n"
-        "simulated PTX: instructions, mma and barriers per warp; sectors and wavefronts per load"
-        " request,\nglobal and shared, and how many times the ideal they are\n",
-        "the simulator's table");
+    is_text(text,
+            "stage      instructions        mma  barriers   sectors   x ideal   wavefr.   x ideal"
+            "  shared     error   allowed\n"
+            "01_counted         1000         20         3     12.50      2.00      1.50      1.20"
+            "     512         -         -  PASS\n"
+            "02_not                -          -         -         -         -         -         -"
+            "       0         -         -  SKIP\n"
+            "simulated PTX: instructions, mma and barriers per warp; global sectors and shared"
+            " wavefronts per\nload request, each also as a multiple of its ideal\n",
+            "the simulator's table");
 }
 
 static void arguments(void) {

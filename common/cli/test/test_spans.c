@@ -148,14 +148,16 @@ static void teams(void) {
     given.stamps[2 * EACH] = (TimelineStamp){0, 1};
     ok(strstr(read_block(1, false), "2,1,0,1,1,1,2,1,0,1,1]},\n") != NULL, "entry 0 is not read");
     given.stamps[3 * EACH + 4].mark = 4;
-    is_text(read_block(0, true), "warp 3 left a stamp of mark 4, and there are 3",
+    is_text(read_block(0, true), "warp 3 wrote a stamp with mark 4, but there are only 3 marks",
             "a mark that there is not");
     ok(error.status == STATUS_FAIL, "is a failure");
 }
 
 static void nothing(void) {
     create(around, 0, 1);
-    is_text(read_block(0, true), "the stamped copy has written no stamp", "no stamp");
+    is_text(read_block(0, true),
+            "the stamped copy has written no stamp: did its kernel run any of the marked lines?",
+            "no stamp");
     ok(error.status == STATUS_FAIL && spans_blocks(given.warps, BLOCKS) == 0, "of no block");
     create(around, 1, 1);
     is_int(spans_blocks(given.warps, 1), 1, "a grid of one warp");
@@ -167,8 +169,10 @@ static void nothing(void) {
     for (int i = 0; i < 2; i++) {
         const Buffer *buffer = i ? &stamps.stamps : &stamps.warps;
         buffer->data[buffer->bytes] ^= 1;
-        ok(strstr(read_block(0, true), i ? "wrote outside the stamps: byte 0 of the 4096 after"
-                                         : "wrote outside the warps: byte 0 of the 4096 after"),
+        ok(strstr(read_block(0, true), i ? "wrote outside the stamps: it changed byte 0 of"
+                                           " the 4096 bytes after"
+                                         : "wrote outside the warps: it changed byte 0 of"
+                                           " the 4096 bytes after"),
            "a write outside: %s", error.text);
         buffer->data[buffer->bytes] ^= 1;
     }
@@ -190,7 +194,9 @@ static void opening(void) {
     stage.library = dlopen("libm.so.6", RTLD_LAZY);
     ok(!stage.library || (!stamps_open(&stage, &opened, &error) && error.status == STATUS_USAGE),
        "another library is none");
-    is_text(error.text, "a/01_a is no stamped copy of a stage: the second folder must be one",
+    is_text(error.text,
+            "a/01_a is not a stamped copy of a stage: the second folder must be one "
+            "(make stageNN timeline builds it)",
             "which is said");
 }
 

@@ -234,7 +234,9 @@ static void refusals(void) {
     bug.refuses = false;
     bug.workspace = (size_t)1 << 40;
     result = check(true, 1);
-    ok(result.status == STATUS_FAIL && strstr(result.reason, "wants a workspace") && !seen.launches,
+    ok(result.status == STATUS_FAIL &&
+           strstr(result.reason, "asks for a workspace of 1099511627776 bytes; the limit") &&
+           !seen.launches,
        "a workspace beyond all measure");
     bug.workspace = 1 << 20;
     setenv("FAKE_MEMORY", "1000000", 1);

@@ -77,20 +77,20 @@ exits 64 "a negative block" 'BLOCK=-1: allowed are whole numbers from 0'
 run attention "${small[@]}" 01_none
 exits 64 "one folder" 'timeline takes two folders'
 run attention "${small[@]}" 01_none 01_none
-exits 64 "a copy without stamps" '01_none is no stamped copy of a stage'
+exits 64 "a copy without stamps" '01_none is not a stamped copy of a stage'
 # With one of the two names under which the program looks for what a copy has.
 for name in timeline_marks timeline_buffers; do
     mkdir -p "$work/half/01_none" && cp "$work/stamped_GOOD/01_none/d128_fp16_full.so" \
         "$work/half/01_none/" && sed -i "s/$name/${name%?}_/g" "$work/half/01_none/"*.so
     run attention "${small[@]}" 01_none half/01_none
-    exits 64 "a copy without $name" '01_none is no stamped copy of a stage'
+    exits 64 "a copy without $name" '01_none is not a stamped copy of a stage'
 done
 run attention "${small[@]}" 02_element stamped_GOOD/01_none
 exits 1 "a stage that is wrong" 'attention: 02_element: 1 of 10240 elements of O are wrong: '
 run attention "${small[@]}" 01_none stamped_NONE/01_none
 exits 1 "a copy that writes no stamp" 'the stamped copy has written no stamp'
 run attention "${small[@]}" 01_none stamped_BEYOND/01_none
-exits 1 "a mark that does not exist" 'left a stamp of mark 6, and there are 5'
+exits 1 "a mark that does not exist" 'wrote a stamp with mark 6, but there are only 5 marks'
 run attention "${small[@]}" 01_none stamped_GUARD/01_none
 exits 1 "a stamp outside the memory" 'a kernel wrote outside the stamps'
 copy GOOD ELEMENT

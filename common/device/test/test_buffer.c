@@ -63,7 +63,7 @@ static void bands(void) {
            "a band is NaN in either type");
         *byte ^= 1;
         snprintf(expected, sizeof expected,
-                 "a kernel wrote outside it: byte %d of the 4096 %s it has changed",
+                 "a kernel wrote outside it: it changed byte %d of the 4096 bytes %s it",
                  after ? places[i] : places[i] + BAND, after ? "after" : "before");
         ok(!buffer_intact(&buffer, &error) && error.status == STATUS_FAIL, "a changed byte fails");
         is_text(error.text, expected, "and is named");

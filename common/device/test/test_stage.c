@@ -56,9 +56,14 @@ static void opening(void) {
     ok(!stage_open("Makefile", &p, &stage, &error) && error.status == STATUS_USAGE,
        "a file is none");
     ok(!stage_open("common/", &p, &stage, &error) && error.status == STATUS_FAIL, "no variant");
-    is_text(error.text, "common/d64_bf16_causal.so is not there: the stage's variant is not built",
+    is_text(error.text, "common/d64_bf16_causal.so is missing: this variant is not built",
             "is said");
     is_text(stage.name, "common", "of a stage with a name");
+    ok(!stage_open("stages/08_mma", &p, &stage, &error), "nor of a stage with a number");
+    is_text(error.text,
+            "stages/08_mma/d64_bf16_causal.so is missing: make stage08 D=64 DTYPE=bf16 CAUSAL=1 "
+            "builds it",
+            "which make builds");
 }
 
 static long rest;
@@ -90,7 +95,7 @@ static void building(const char *folder, const char *path, const char *library) 
     unlink(path);
     kill(builder, SIGKILL);
     waitpid(builder, NULL, 0);
-    ok(!stage_open(folder, &p, &stage, &error) && strstr(error.text, "is not there"),
+    ok(!stage_open(folder, &p, &stage, &error) && strstr(error.text, "is missing: "),
        "none comes once its builder is gone: %s", error.text);
     unsetenv("BUILDING");
 }
@@ -165,8 +170,8 @@ static void resources(void) {
     stage.kernels = second;
     ok(!stage_kernels_known(&stage, &error) && error.status == STATUS_FAIL, "%s", error.text);
     is_text(error.text,
-            "the function of \"b\" in attention_kernels is no __global__ function that this device "
-            "knows",
+            "the function of \"b\" in attention_kernels is not a __global__ function that is "
+            "compiled for this device",
             "a function that is none is named");
     is_int(cudaGetLastError(), cudaSuccess, "and leaves no error");
     stage.kernels = kernels;
@@ -227,8 +232,8 @@ static void launches(void) {
     leaves_error = true;
     is_text(
         launched(true),
-        "attention_launch returned no error, but left one behind: cudaErrorInvalidValue (a fake "
-        "error)",
+        "attention_launch returned success, but cudaGetLastError reports: cudaErrorInvalidValue "
+        "(a fake error)",
         "one that leaves an error");
     leaves_error = false;
     result = cudaErrorInvalidValue;

@@ -315,8 +315,9 @@ else
     skip "gnuplot is not installed"
 fi
 NO_TORCH=1 PYTHON=$work/python run "$bench" "$work/program" PEERS=1 a
-ok "without PyTorch the ladder alone" [ $code -eq 0 ]
-ok "and one sentence" says "has no PyTorch that sees the GPU (set PYTHON): the ladder alone."
+ok "without PyTorch the stages alone" [ $code -eq 0 ]
+ok "and one sentence" \
+    says "has no PyTorch that can use the GPU (set PYTHON): only the stages are timed."
 
 # ---- make plot -----------------------------------------------------------------------------------
 rm -f "$stem.md"

@@ -271,7 +271,7 @@ echo "$signed" >stages/02_next/expect.sass
 change 's/    const double row_tiles/    if (p->seq_q % 64) return "lengths are of 64";\n&/'
 run stage02 grade
 ok "a problem that is refused is named, with the kernel's own words" \
-    says '02_next: it refuses this problem ("lengths are of 64"), and the contract has no such'
+    says '02_next: attention_supports refuses this problem ("lengths are of 64"), but the contract'
 
 change 's,    const int head = blockIdx.x / row_tiles;,&\n    if (p.seq_q == 1) return;,'
 run stage02 grade

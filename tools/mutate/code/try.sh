@@ -80,7 +80,8 @@ judge() {
 mutant=$scratch/mutant.o
 if ! compile "$source" "$mutant"; then
     ! grep -q '^[^ ]*\.[ch]:.*: error: ' "$log" || verdict 'does not compile'
-    echo "$file, mutant $number: compiling it failed, for no fault of it: $(tail -n 1 "$log")" >&2
+    echo "$file, mutant $number: the compiler itself failed (not because of the mutant):" \
+        "$(tail -n 1 "$log")" >&2
     exit 2
 fi
 original=$home/objects/$({ cat "$file"; echo "${flags[@]}"; } | sha256sum | cut -c1-32)

@@ -37,7 +37,7 @@ for stage in 06 12 16; do
     result $? "$stage: its copy runs and is right" "$scratch/err"
     python3 -m json.tool "$scratch/out" >/dev/null 2>"$scratch/json"
     result $? "$stage: the record is JSON" "$scratch/json"
-    grep -q 'order and waits, not nanoseconds' "$scratch/err"
+    grep -q 'the order of instructions and waits, not nanoseconds' "$scratch/err"
     result $? "$stage: it says that it is an order" "$scratch/err"
     case $stage in
     06) has QK 4 && has PV 4 && has softmax 4 && has store 1 ;;
@@ -111,9 +111,9 @@ refuses "a folder in its place" 'there is no such file' 06 RESULTS="$scratch"
 refuses "a record of another stage" 'is no record of 06_cp_async' 06 RESULTS="$scratch/12"
 refuses "a record of another variant" 'is a record of d128_fp16_full, not d64_fp16_full' 12 D=64 \
     RESULTS="$scratch/12"
-refuses "another block than that of the record" 'no BLOCK=5 beside it' 12 BLOCK=5 \
+refuses "another block than that of the record" 'leave out BLOCK=5' 12 BLOCK=5 \
     RESULTS="$scratch/12"
-refuses "another problem than that of the record" 'no N=64 beside it' 12 N=64 RESULTS="$scratch/12"
+refuses "another problem than that of the record" 'leave out N=64' 12 N=64 RESULTS="$scratch/12"
 refuses "a variable" 'timeline does not take SECONDS' 06 SECONDS=3
 mkdir -p build/timeline/test
 sed 's,// O_i = O_i / l_i.*,// The end,' stages/06_cp_async/kernel.cu >build/timeline/test/kernel.cu

@@ -116,7 +116,7 @@ mv "$copy/card/nvidia-smi" "$copy/bin/"
 run
 ok "a driver that is too old: it runs all the same" [ $status -eq 0 ]
 ok "and says both versions, once" once \
-    "driver 535.104.05 runs CUDA 12.2 at most, while the one that can be fetched is 13.0"
+    "driver 535.104.05 supports CUDA up to 12.2, and the compiler that can be fetched is 13.0"
 ok "in the simulator" says "build/sim/sm_90/01_three_pass build/sim/sm_90a/12_wgmma"
 run
 ok "a second time it says nothing of that" [ "$(grep -c 'CUDA 12.2' "$log")" -eq 0 ]

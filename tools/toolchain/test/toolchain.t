@@ -236,7 +236,7 @@ front=$copy/late/bin:$copy/card tools
 ok "and that it is too old" wrote "DRIVER_TOO_OLD := yes"
 ok "a driver that is too old for all: the simulator's trial" wrote "NVCC := $copy/late/bin/nvcc"
 ok "and both versions are said" \
-    says "driver 535.104.05 runs CUDA 12.2 at most, while the one that can be fetched is 13.0"
+    says "driver 535.104.05 supports CUDA up to 12.2, and the compiler that can be fetched is 13.0"
 front=$copy/late/bin:$copy/card tools NVCC="$copy/late/bin/nvcc"
 ok "with an NVCC, too" wrote "NVCC := $copy/late/bin/nvcc"
 rm -r "$copy/card"

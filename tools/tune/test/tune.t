@@ -56,8 +56,9 @@ ok "no numbers: exit 64" [ $code -eq 64 ]
 ok "and what is allowed" says "WARPS=2,x: allowed are whole numbers with commas between them"
 tune "$root/build/attention-sim" build/sm_80/02_none
 ok "a stage without constants to tune: exit 2" [ $code -eq 2 ]
-ok "and what is missing" says "no constant has a comment with \`tune:'"
-ok "and which stages have it" says "of the stages those have one: 01_small"
+ok "and what is missing" \
+    says "kernel.cu has no constant to tune (marked by a comment \`tune: VALUES')"
+ok "and which stages have it" says "these stages have: 01_small"
 mkdir -p work/02_none
 echo '#define BESIDE 1' >work/02_none/beside.cuh
 {

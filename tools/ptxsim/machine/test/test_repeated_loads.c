@@ -312,7 +312,7 @@ static void test_residue(void) {
 static void test_atomics(void) {
     static const struct {
         const char *what;
-        int units;
+        unsigned units;
     } accesses[] = {{"ld.shared.u32 v, [s]", 1},
                     {"atom.shared.add.u32 v, [s], t", 32},
                     {"red.shared.max.u32 [s], t", 32},
@@ -331,8 +331,8 @@ static void test_atomics(void) {
         uint64_t data = 0;
         const PtxRun run = run_ptx(loop, LANES, &data, sizeof data);
         ok(run.status == LAUNCH_OK && run.units == 1 + 3 * accesses[i].units,
-           "%s of one word: %d wavefronts (%d)", accesses[i].what, accesses[i].units,
-           (int)(run.units - 1) / 3);
+           "%s of one word: %u wavefronts (%u)", accesses[i].what, accesses[i].units,
+           (unsigned)(run.units - 1) / 3);
     }
 }
 
