@@ -165,8 +165,11 @@ told() {
 }
 
 # endless, faulted: what the last attempt came to. After a race a kernel goes on; after a fault, a
-# crash or a loop that never ends it cannot, whatever the next step wants of it.
-endless() { [ "$code" -eq 124 ] || [ "$code" -eq 137 ] || grep -q 'an endless loop?' "$log"; }
+# crash, a deadlock or a loop that never ends it cannot, whatever the next step wants of it.
+endless() {
+    [ "$code" -eq 124 ] || [ "$code" -eq 137 ] ||
+        grep -q 'an endless loop?\|^ptxsim: deadlock: ' "$log"
+}
 faulted() { [ "$code" -gt 1 ] || ended || grep '^ptxsim:' "$log" | grep -qv ' data race '; }
 
 # copied: says of a kernel that is a stage's, but for comments, spaces and line ends, which one
@@ -230,6 +233,7 @@ races() {
         ! grep -q '^ptxsim: .* was computed in 32 bits' "$log" || what="indices of 64 bits"
         ! grep -qE '^ptxsim: (cuTensorMap|.* is not launched)' "$log" ||
             what="its kernels are launched"
+        ! grep -q '(the simulator cannot run this PTX' "$log" || what="the simulator can run it"
         ! endless || what="it ends"
         fails "$what: ${keys[*]}" told
         ! faulted || return 2
@@ -256,7 +260,8 @@ results() {
 first_variant() {
     awk '/^not ok/ { variants++ }
         variants == 1 && /^(not ok|#)/ { sub(/^(not ok [0-9]+ -|#) /, ""); print }
-        END { if (variants > 1) print "and " variants - 1 " more variants" }'
+        END { if (variants > 1)
+            print "and " variants - 1 " more variant" (variants > 2 ? "s" : "") }'
 }
 
 # uncounted: a signature counts what runs, and the kernel went wrong, as an earlier step said.
@@ -288,11 +293,10 @@ signature() {
     fi
 }
 
-# worst_lines UNITS: the lines that ask for more of these than they need, with what is wrong; if
-# there are none, the three that issue most.
-worst_lines() {
-    grep -B1 -E "^ *\^ .*($1)" "$log" | grep -v '^--' && return
-    grep -E '^ *[0-9.]+%' "$log" | sort -rn | head -n 3
+# record FOLDER FILE: into FILE what each instruction there counts, in the run of the counters.
+record() {
+    : >"$2"
+    attempt env SIM_RECORD="$2" SIM_BLOCK=none "${run[@]}" FORMAT=json "$1"
 }
 
 counters() {
@@ -308,10 +312,13 @@ counters() {
         sed 's/^/         /' "$log"
     else
         fails "$counted"
+        units=$(sed -nE 's/ +[0-9]+ +[0-9]+  <--$//p' "$log" | paste -sd'|')
+        [ -n "$units" ] || return 0
         echo "         lines to look at (make stage${stage%%_*} annotate KERNEL=$kernel shows all):"
-        units=$(awk '/<--/ && /sectors|wavefronts/ { print $1 }' "$log" | paste -sd'|')
-        attempt "${run[@]}" COUNTERS=source "$DIR"
-        worst_lines "${units:-no units}" | sed -E 's/^ +/         /'
+        record "$DIR" "$log.yours"
+        record "$REFERENCE" "$log.reference"
+        awk -v units="$units" -f "$here/excess.awk" "$log.yours" "$log.reference" |
+            sed 's/^/         /'
     fi
 }
 
@@ -339,10 +346,12 @@ grade() {
     if [ ! -f "$kernel" ]; then
         before "$stage" >/dev/null || fail 2 \
             "$kernel is not there, and $stage is the first stage: there is none to start from."
-        fail 2 "$kernel is not there: make stage${stage%%_*} start makes one to begin with."
+        local made=work/$stage/kernel.cu
+        [ "$kernel" != "$made" ] || made=one
+        fail 2 "$kernel is not there: make stage${stage%%_*} start makes $made to begin with."
     fi
     log=$(mktemp)
-    trap 'rm -f "$log" "$log.table"' EXIT
+    trap 'rm -f "$log" "$log".*' EXIT
     echo "$kernel as stage ${stage%%_*}, ${stage#*_}"
     copied
     if compiles; then

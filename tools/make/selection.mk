@@ -30,7 +30,8 @@ REFUSED := $(shell tools/exercise/exercise.sh check $(SELECTED) '$(KERNEL)' 2>&1
 $(if $(REFUSED),$(error $(REFUSED)))
 $(if $(filter grade,$(MAKECMDGOALS))$(shell [ ! -f '$(KERNEL)' ] || echo yes),,\
     $(error KERNEL=$(KERNEL): there is no such file$(if $(filter-out $(firstword $(STAGES)),\
-    $(SELECTED)),; make $(STAGE_GOALS) start makes one)))
+    $(SELECTED)),; make $(STAGE_GOALS) start makes \
+    $(patsubst $(KERNEL),one,work/$(SELECTED)/kernel.cu))))
 REFERENCE := $(SELECTED_DIRS)
 SELECTED_DIRS := $(KERNEL_ROOT)/$(call arch_of,$(SELECTED))/$(KERNEL_FOLDER)
 endif

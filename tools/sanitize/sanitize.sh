@@ -10,9 +10,10 @@
 # one key, no LSE, another scale, a P that fp16 cannot hold, rows whose one score is -inf. Together
 # they have all eight variants and inputs of several kinds.
 #
-# A mistake shows in most of them. What a run says is printed if any of it is new.
-# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used or no run
-# was possible, 64 a bad value.
+# A mistake shows in most of them. What a run says is printed if any of it is new. A kernel that the
+# simulator cannot run, because of an instruction that it does not know, ends the search.
+# Exit: 0 nothing found, 1 something found or a wrong result, 2 neither tool can be used, no run was
+# possible or the simulator cannot run a kernel, 64 a bad value.
 set -uo pipefail
 export LC_ALL=C # numbers have points and letters their usual case
 
@@ -69,6 +70,19 @@ all_known() {
 # verdicts: whether each stage has its line of the table: host code may end the program with 0.
 verdicts() { [ "$(grep -cE '  (PASS|SKIP)' "$log")" -ge $stages ]; }
 
+# unknown: whether the simulator could not run a stage's PTX, and nothing else went wrong.
+unknown() {
+    local text='(the simulator cannot run this PTX'
+    grep -qF "$text" "$log" && ! grep ' FAIL' "$log" | grep -qvF "$text"
+}
+
+# finish: the end, with what all runs came to.
+finish() {
+    [ $failed -eq 0 ] ||
+        echo "$failed of $runs runs found something; the words above have all of it"
+    exit $worst
+}
+
 # watch NAME COMMAND...: runs it, keeps its words for the case that it fails. A bad value ends all;
 # what cannot run, as a problem that is too large, is not clean and has found nothing.
 runs=0 failed=0 skipped=0
@@ -96,6 +110,11 @@ watch() {
         echo "not run:"
         cat "$log"
         skipped=$((skipped + 1))
+    elif [ $code -eq 1 ] && unknown; then
+        echo "not run, and nor is the rest: the simulator cannot run this kernel:"
+        grep '^ptxsim: ' "$log" || cat "$log"
+        [ $worst -ne 0 ] || worst=2
+        finish
     else
         mapfile -t found < <(reports)
         if all_known "${found[@]}"; then
@@ -165,6 +184,5 @@ else
     echo "there is no GPU here that compute-sanitizer could watch." >&2
     exit 2
 fi
-[ $failed -eq 0 ] || echo "$failed of $runs runs found something; the words above have all of it"
 [ $skipped -lt $runs ] || worst=2
-exit $worst
+finish

@@ -3,7 +3,8 @@
 # Catches: a learner's file overwritten, a kernel that is wrong in some way and gets a crash, a
 # silence or praise for an answer, a right one that is refused, another kernel run than is named, a
 # kernel from an older ladder that is taken for a stage of today, a grade of one variant of eight, a
-# copy of another stage that looks like the learner's work.
+# copy of another stage that looks like the learner's work, a line named as at fault that costs the
+# reference as much.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 copy=$(mktemp -d)
@@ -42,6 +43,8 @@ ok "grade before start ends with 2" [ $code -eq 2 ]
 ok "and says what to type" says "$mine is not there: make stage02 start makes one"
 run stage02 grade KERNEL=none.cu
 ok "as of another file, in one sentence" [ "$(grep -cv '^make: ' "$log.err")" -eq 1 ]
+ok "which names the file that start makes" \
+    says "none.cu is not there: make stage02 start makes $mine to begin with."
 run stage01 start
 ok "the first stage has nothing to start from" says "there is none to start from"
 tools/exercise/exercise.sh grade 01_small work/01_small/kernel.cu build/attention >"$log" 2>&1
@@ -161,7 +164,8 @@ for file in wrong.cu other.cu; do
 done
 ok "and stays, whatever another make builds" [ "$(grep -c '^nvcc ' "$log")" -eq 0 ]
 run stage02 run KERNEL=none.cu
-ok "a file that is not there" says "KERNEL=none.cu: there is no such file; make stage02 start makes"
+ok "a file that is not there" \
+    says "KERNEL=none.cu: there is no such file; make stage02 start makes $mine."
 run stage02 run KERNEL=work/02_next
 ok "a folder is no kernel" \
     says "KERNEL must be a file of CUDA, as in KERNEL=$mine; not 'work/02_next'"
@@ -212,7 +216,7 @@ if [ "$lab" -eq 0 ]; then
     ok "holds  the signature" says "holds  the signature"
     ok "the bound is that of the stage, but for what differs" grep -qE \
         'bound  on NVIDIA A100.* your kernel is bound by .*, 1\.0[0-9] x the bound of' "$log"
-    echo 'LDS > 0' >stages/02_next/expect.sass
+    echo 'LDS > 0 # the idea' >stages/02_next/expect.sass
 else
     skip "there is no disassembler"
 fi
@@ -238,8 +242,13 @@ ok "and says where" says "expected"
 ok "with the task that is left" says "the grid and the counters: first the above"
 if [ "$lab" -eq 0 ]; then
     ok "a signature that does not hold" says "stages/02_next/expect.sass:1: LDS > 0"
+    ok "is explained by its comment" says "# the idea"
+    ok "another variant says the same" grep -qx " *and 1 more variant" "$log"
+    run stage02 grade VARIANTS="d128_fp16_full d64_fp16_full"
+    ok "or two" grep -qx " *and 2 more variants" "$log"
+    rm build/sm_80/work/02_next/d64_*
 else
-    skip "there is no disassembler"
+    for ((i = 0; i < 4; i++)); do skip "there is no disassembler"; done
 fi
 
 # With a counter in it the signature needs results, and with another kernel's name it cannot hold.
@@ -310,6 +319,21 @@ ok "what would run it again is left out" \
 ok "and does not" [ "$(wc -l <runs)" -eq 1 ]
 sed -i '$d' stages/02_next/expect.sass
 
+change 's/^    float O_i.*/    if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");\n&/'
+run stage02 grade
+ok "a deadlock is no end either" says "FAILS  it ends: B=1"
+ok "and is said to be one" says "ptxsim: deadlock: no warp of the block can go on"
+
+change 's/^    float O_.*/    int i;\n    asm volatile("vadd.s32.s32.s32 %0, 1, 2;" : "=r"(i));\n&/'
+run stage02 grade
+ok "an instruction that the simulator does not know" says "FAILS  the simulator can run it: B=1"
+ok "with its line" grep -q "unsupported instruction .*kernel.cu:$(grep -n vadd $mine |
+    cut -d: -f1)): vadd" "$log"
+ok "and nothing else fails" [ "$(grep -c FAILS "$log")" -eq 1 ]
+run stage02 sanitize DEVICE=sim D=128 DTYPE=fp16 CAUSAL=0 KERNEL=$mine
+ok "sanitize says so once, too" \
+    [ "$(grep -c 'unsupported instruction' "$log") $(grep -c found "$log")" = "1 0" ]
+
 # Faults of host code, in one kernel: FAULT is the one that it has. `remembers` is right the first
 # time alone, because then the tensors are elsewhere; on a GPU the host cannot do what `reads` does.
 cat >faults <<'END'
@@ -363,7 +387,9 @@ run stage02 grade KERNEL=$mine
 ok "more sectors than the reference" grep -q 'sectors loaded .*<--' "$log"
 ok "that alone of the results" says "holds  right results on the grid"
 ok "and the lines to look at" says "lines to look at (make stage02 annotate KERNEL=$mine shows all)"
-ok "with what is wrong with them" grep -qE '^ +\^ .* sectors beyond the ideal' "$log"
+ok "which is the one that the reference has not, and none that both have" \
+    [ "$(sed '1,/lines to look at/d; /^ .* line/!d' "$log" | sed -E 's/^ +[1-9][0-9]+ +0 +//')" = \
+    "line $(grep -n 'n < D / 32; c++' $mine | sed -E 's/: +/: /')" ]
 if [ "$lab" -eq 0 ]; then
     ok "the signature too, where KERNEL names the file" \
         says "stages/02_next/expect.sass:1: LDS > 0"
@@ -392,6 +418,26 @@ change 's/^        float S = 0;/        for (int c = lane; c < D; c += 32)\
 &/'
 run stage02 grade
 ok "more sectors without a line at fault" grep -q 'sectors loaded .*<--' "$log"
-ok "the lines that issue most are shown instead" \
-    [ "$(grep -A 3 'lines to look at' "$log" | grep -cE '^ +[0-9.]+% ')" -eq 3 ]
+ok "the line that is new counts whole" grep -qE "^ +[1-9][0-9]+ +0  line $(grep -n 'asm vol' $mine |
+    cut -d: -f1): asm volatile" "$log"
+
+# record FILE LINE... <OPS: the record of a kernel of these lines; an op is CLASS LINE EXECUTIONS
+record() {
+    printf '%s\n' "${@:2}" >"$1"
+    awk -v file="$1" '{ ops = ops comma "[\"op\"," $1 "," $2 ",[]]"
+            counters = counters substr(comma, 1, 1) "[" $3 ",0,0,0,0,0,0,0]"; comma = ",\n" }
+        END { print "{\"kernel\":\"f\",\"file\":\"" file "\",\"block\":[0],\n\"ops\":[\n" ops "],"
+            print "\"classes\":[\"mma\",\"barrier\"],\n\"run_counters\":[" counters "],"}'
+}
+record a.cu '    x  = 1;// mine' 'y();' 'y();' <<<$'0 1 2\n1 2 3\n1 3 4\n1 0 1' >a.record
+record b.cu 'x = 1; // another' 'y();' 'z();' <<<$'0 1 5\n0 3 7\n1 2 3' >b.record
+awk -v units="tensor-core instructions|barriers" -f tools/exercise/excess.awk a.record b.record |
+    sed -E 's/^ +//; s/ +/ /g' >"$log"
+ok "lines are the same by their code; what is missing is shown where there is too little" \
+    [ "$(<"$log")" = "yours reference tensor-core instructions
+0 7 z();
+2 5 line 1: x = 1;
+yours reference barriers
+7 3 lines 2, 3: y();
+1 0 (in other files)" ]
 echo "1..$count"

@@ -146,6 +146,25 @@ CODE=0 FINDS='async=late .*N=400' WORDS='echo "01_one  PASS"' \
 ok "a program that ends with 0 before each verdict is no clean one" [ $code -eq 1 ]
 ok "and says so" says "the program ended early: does a stage's host code end it?"
 
+# ---- a kernel that the simulator cannot run ------------------------------------------------------
+unknown='echo "ptxsim: unsupported instruction in kernel f (a.cu:7): frob
+01_one  FAIL: attention_launch: cudaErrorInvalidPtx (the simulator cannot run this PTX, see above)"'
+FINDS=. WORDS=$unknown sanitize DEVICE=sim build/01_one
+ok "an instruction that it does not know: exit 2" [ $code -eq 2 ]
+ok "with it and its line, and nothing else of what was said" [ "$(sed '1,/ not run,/d' "$log")" = \
+    "ptxsim: unsupported instruction in kernel f (a.cu:7): frob" ]
+ok "nothing was found" [ "$(grep -c found "$log")" -eq 0 ]
+ok "and nothing is run again" [ "$(wc -l <"$calls")" -eq 1 ]
+FINDS=. WORDS="echo '02  1e-3 FAIL'; $unknown" sanitize DEVICE=sim build/01_one build/02_two
+ok "another stage's wrong result beside it is found" [ "$code $(in_full)" = "1 $runs" ]
+FINDS=. WORDS="[[ \$line = *late* ]] || { $unknown; exit 1; }; $race" \
+    sanitize DEVICE=sim build/01_one
+ok "so is what a run before found" [ $code -eq 1 ]
+ok "which is said, too" [ "$(tail -n 1 "$log")" = \
+    "1 of 2 runs found something; the words above have all of it" ]
+CODE=139 FINDS=. WORDS=$unknown sanitize DEVICE=sim build/01_one
+ok "a crash is something found" [ $code -eq 1 ]
+
 # ---- on a GPU ------------------------------------------------------------------------------------
 mv "$work/bin/nvidia-smi" "$work/none"
 mv "$work/nvidia-smi" "$work/bin"

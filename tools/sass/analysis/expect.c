@@ -22,6 +22,7 @@ typedef struct Reader {
     bool applies;            /* the line is about this module */
     int kernel;              /* of the line's scope; -1: all */
     Assertion *assertion;    /* of the line */
+    int comment;             /* the first of those directly above */
     Constant constant[MAX_CONSTANTS];
     int constants;
     bool failed;
@@ -304,14 +305,38 @@ static bool read_scope(Reader *reader) {
     return true;
 }
 
+/* The text without the blanks around it. */
+static char *trimmed(char *text) {
+    text += strspn(text, " \t");
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t", text[length - 1])) length--;
+    text[length] = '\0';
+    return text;
+}
+
+/* Takes the comment off a line, and gives the assertion what is its own. */
+static char *read_comment(Reader *reader, char *line, Signature *signature) {
+    Assertion *assertion = reader->assertion;
+    line[strcspn(line, "\r")] = '\0';
+    char *comment = strchr(line, '#');
+    if (comment) {
+        *comment++ = '\0';
+        *(const char **)LIST_ADD(signature->comment, signature->comments) = trimmed(comment);
+    }
+    line = trimmed(line);
+    assertion->comment = comment && *line ? signature->comments - 1 : reader->comment;
+    assertion->comments = signature->comments - assertion->comment;
+    if (!comment || *line) reader->comment = signature->comments;
+    return line;
+}
+
 static void read_line(Reader *reader, char *line, Signature *signature) {
     Assertion assertion = {.line = reader->line};
-    line[strcspn(line, "#\r")] = '\0';
-    line += strspn(line, " \t");
+    reader->assertion = &assertion;
+    line = read_comment(reader, line, signature);
     assertion.text = line;
     reader->at = line;
     reader->kernel = -1;
-    reader->assertion = &assertion;
     advance(reader);
     if (is(reader, "") || !read_scope(reader)) return;
     const bool definition = is_definition(reader);
@@ -348,5 +373,6 @@ bool signature_read(char *text, const char *path, const Module *module, Signatur
 
 void signature_free(Signature *signature) {
     free(signature->assertion);
+    free(signature->comment);
     *signature = (Signature){0};
 }

@@ -1,6 +1,6 @@
 /* Signatures: what the machine code of a stage must look like, in stages/NN_name/expect.sass.
  *
- *     # A comment.
+ *     # A comment. An assertion's is on its own line, or else directly above it.
  *     kernels == 1                      a quantity: kernels registers stack shared_bytes
  *     shared_load_units <= 1.05 * shared_load_ideal_units
  *                                       counters of the simulator on a small problem, named as in
@@ -46,7 +46,8 @@ typedef struct Selection {
 
 typedef struct Assertion {
     int line;
-    const char *text; /* as in the signature */
+    const char *text;      /* as in the signature, but for the comment */
+    int comment, comments; /* the first of its comments, and how many */
     bool holds;
     double found, expected; /* the two sides */
     char relation[3];
@@ -58,7 +59,9 @@ typedef struct Assertion {
 typedef struct Signature {
     Assertion *assertion; /* those that are about this module */
     int assertions;
-    int holding; /* how many of them hold */
+    int holding;          /* how many of them hold */
+    const char **comment; /* of all lines, without the # */
+    int comments;
 } Signature;
 
 /* Evaluates the text of a signature, which is changed and must outlive it; `path` names it in

@@ -70,8 +70,11 @@ static void print_failures(const Signature *signature, const char *path, const M
     for (int a = 0; a < signature->assertions; a++) {
         const Assertion *assertion = &signature->assertion[a];
         if (assertion->holds) continue;
-        printf("# %s:%d: %s\n#   expected %s %.10g, found %.10g\n", path, assertion->line,
-               assertion->text, assertion->relation, assertion->expected, assertion->found);
+        printf("# %s:%d: %s\n", path, assertion->line, assertion->text);
+        for (int c = 0; c < assertion->comments; c++)
+            printf("#   # %s\n", signature->comment[assertion->comment + c]);
+        printf("#   expected %s %.10g, found %.10g\n", assertion->relation, assertion->expected,
+               assertion->found);
         for (int s = 0; s < assertion->selections; s++)
             print_selection(&assertion->selection[s], module, &source);
     }

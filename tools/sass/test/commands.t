@@ -225,8 +225,10 @@ prints check 0 check $rows $mma
 echo 'flash_fwd: loop LDS == 3' >>stages/02_mma/expect.sass
 cat >stages/01_rows/expect.sass <<'END'
 kernels == 2
-IMAD > 100
+IMAD > 100 # an address each
 flash_fwd: loop FFMA + loop MUFU.EX2 == 1 + 2
+# A block meets twelve times,
+# and once more.
 barriers == 13
 END
 prints check_fails 1 check $rows $mma $rows

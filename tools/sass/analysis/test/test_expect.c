@@ -304,8 +304,37 @@ static void test_parts(void) {
     module_close(&module);
 }
 
+/* Whose a comment is: that of an assertion's own line, else all directly above it. */
+static void test_comments(void) {
+    char text[] = "# the head\n\n#above \r\n\t # it\nLDS > 0\n"
+                  "LDS > 1\n"
+                  "# not these\nn = 2 # nor this\nLDS > 2\n"
+                  "# of the next line\nLDS > 3 \t# its own: # 1 \n"
+                  "# last\nLDS > 4 #\n";
+    static const char *const own[][2] = {{"above", "it"}, {NULL}, {NULL}, {"its own: # 1"}, {""}};
+    Signature signature;
+    Error error;
+    Module module = sample_code(code);
+    if (!ok(signature_read(text, "expect.sass", &module, &signature, &error), "is read")) {
+        printf("# %s\n", error.text);
+        return;
+    }
+    is_int(signature.assertions, 5, "five assertions");
+    for (int a = 0; a < signature.assertions; a++) {
+        const Assertion *at = &signature.assertion[a];
+        is_int(at->comments, !!own[a][0] + !!own[a][1], "how many comments");
+        for (int c = 0; c < at->comments && c < 2 && own[a][c]; c++)
+            is_text(signature.comment[at->comment + c], own[a][c], "a comment");
+    }
+    is_text(signature.assertion[3].text, "LDS > 3", "no blank is left before one");
+    signature_free(&signature);
+    ok(!signature.comment && !signature.comments, "no comment is left");
+    module_close(&module);
+}
+
 int main(void) {
     test_parts();
+    test_comments();
     test_operands();
     test_relations();
     test_arithmetic();
