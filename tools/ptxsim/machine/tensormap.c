@@ -52,7 +52,8 @@ static const char *check(const TensorMapRequest *request) {
     uint32_t row = request->box[0] * type_bytes[request->element_type];
     uint32_t span = swizzle_span[request->swizzle];
     if (row % CHUNK) return "a box row (box dimension 0) must be a multiple of 16 bytes";
-    if (span && row > span) return "a box row is longer than the swizzle's span";
+    if (span && row > span)
+        return "a box row (box dimension 0) is longer than the 32, 64 or 128 bytes of the swizzle";
     return NULL;
 }
 
