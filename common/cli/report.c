@@ -220,6 +220,7 @@ static void json_counters(FILE *out, const Result *result) {
     json_memory(out, "global_store", &c->global_store);
     json_memory(out, "shared_load", &c->shared_load);
     json_memory(out, "shared_store", &c->shared_store);
+    json_memory(out, "shared_atomic", &c->shared_atomic);
     fputc('}', out);
 }
 

@@ -26,7 +26,7 @@ typedef struct Counters {
     uint64_t barriers;
     uint64_t divergent_branches;
     uint64_t blocks; /* of all launches */
-    MemoryCounters global_load, global_store, shared_load, shared_store;
+    MemoryCounters global_load, global_store, shared_load, shared_store, shared_atomic;
 } Counters;
 
 /* True in the program that runs kernels on the CPU. */

@@ -12,6 +12,7 @@ BEGIN {
     classes["sectors stored"] = "global store|bulk store (TMA)"
     classes["wavefronts of shared loads"] = "shared load|ldmatrix"
     classes["wavefronts of shared stores"] = "shared store|stmatrix"
+    classes["wavefronts of shared atomics"] = "shared atomic"
 }
 
 # What an instruction adds to a unit. The counters are those of a record, from 1.

@@ -5,9 +5,11 @@
 
 { object[NR] = $0 }
 
-function row(key, text,    yours, reference, mark) {
+# A rare counter has its row only if it is not 0.
+function row(key, text, rare,    yours, reference, mark) {
     yours = field(object[1], key) + 0
     reference = field(object[2], key) + 0
+    if (rare && !yours && !reference) return
     mark = yours > 1.05 * reference || (key ~ /^mma/ && yours < 0.95 * reference)
     printf "%-28s %13d %13d%s\n", text, yours, reference, mark ? "  <--" : ""
     worse += mark
@@ -29,6 +31,7 @@ END {
     row("global_store_units", "sectors stored")
     row("shared_load_units", "wavefronts of shared loads")
     row("shared_store_units", "wavefronts of shared stores")
+    row("shared_atomic_units", "wavefronts of shared atomics", 1)
     if (field(object[1], "warp_instructions") + 0 == 0) {
         print "attention_launch launches no kernel: the result was computed on the host"
         worse++

@@ -58,7 +58,8 @@ static void full_object(void) {
                                .global_load = {6, 7, 8},
                                .global_store = {9, 10, 11},
                                .shared_load = {12, 13, 14},
-                               .shared_store = {15, 16, 17}};
+                               .shared_store = {15, 16, 17},
+                               .shared_atomic = {19, 20, 21}};
     const Result result = {
         .stage = {.name = "07_swizzle", .number = 7},
         .status = STATUS_PASS,
@@ -92,7 +93,9 @@ static void full_object(void) {
             "\"global_load_units\":7,\"global_load_ideal_units\":8,\"global_store_requests\":9,"
             "\"global_store_units\":10,\"global_store_ideal_units\":11,\"shared_load_requests\":12,"
             "\"shared_load_units\":13,\"shared_load_ideal_units\":14,\"shared_store_requests\":15,"
-            "\"shared_store_units\":16,\"shared_store_ideal_units\":17}}\n",
+            "\"shared_store_units\":16,\"shared_store_ideal_units\":17,"
+            "\"shared_atomic_requests\":19,\"shared_atomic_units\":20,"
+            "\"shared_atomic_ideal_units\":21}}\n",
             "everything present");
 }
 

@@ -412,6 +412,20 @@ for units in 4095 4096; do
     [ $units = 4096 ] || ok "and why" says "no kernel of yours stores O, which has 4096 sectors"
 done
 
+for units in 0,0 8,8 9,8; do
+    for of in "${units%,*}" "${units#*,}"; do
+        counters="\"warp_instructions\":7,\"global_store_units\":4096,\"shared_atomic_units\":$of"
+        echo "{$sizes,\"counters\":{$counters}}"
+    done | awk -f tools/plot/field.awk -f tools/exercise/exercise.awk >"$log"
+    code=$?
+    found=$(sed -nE 's/^wavefronts of shared atomics +([0-9]+) +([0-9]+)( +<--)?$/\1,\2\3/p' "$log")
+    case $units in
+        0,0) ok "no atomics: no row of theirs" [ "$code$found" = 0 ] ;;
+        8,8) ok "as many as the reference" [ "$code $found" = "0 8,8" ] ;;
+        *) ok "more" [ "$code $found" = "1 9,8  <--" ] ;;
+    esac
+done
+
 # Loads that nobody needs, though each is as it should be.
 change 's/^        float S = 0;/        for (int c = lane; c < D; c += 32)\
             asm volatile("" ::"f"((float)k[(j + 1 < end ? D : 0) + c]));\

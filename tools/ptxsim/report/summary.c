@@ -108,6 +108,7 @@ void counts_sum(const CountsSnapshot *snapshot, Counters *sum) {
     add_memory(&sum->shared_load, &by_class[CLASS_LDMATRIX]);
     add_memory(&sum->shared_store, &by_class[CLASS_SHARED_STORE]);
     add_memory(&sum->shared_store, &by_class[CLASS_STMATRIX]);
+    add_memory(&sum->shared_atomic, &by_class[CLASS_SHARED_ATOMIC]);
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */

@@ -73,9 +73,9 @@ static void test_arguments(void) {
     REFUSED(a.box[0] = 12, "16 bytes");
     REFUSED(a.steps[1] = 0, "element stride");
     REFUSED(a.steps[1] = 9, "element stride");
-    REFUSED((a.request.swizzle = SWIZZLE_32B, a.box[0] = 24), "span");
-    REFUSED((a.request.swizzle = SWIZZLE_128B, a.box[0] = 72), "span");
-    REFUSED((a.request.swizzle = SWIZZLE_64B, a.box[0] = 40), "span");
+    REFUSED((a.request.swizzle = SWIZZLE_32B, a.box[0] = 24), "of the swizzle");
+    REFUSED((a.request.swizzle = SWIZZLE_128B, a.box[0] = 72), "of the swizzle");
+    REFUSED((a.request.swizzle = SWIZZLE_64B, a.box[0] = 40), "of the swizzle");
     REFUSED(a.request.swizzle = -1, "swizzle");
     REFUSED(a.request.element_type = -1, "type");
     REFUSED(a.request.l2_promotion = -1, "L2");

@@ -69,8 +69,8 @@ static void test_heading(void) {
         "  8 blocks of 286 threads (grid 3 x 5 x 7) in 2 launches, 32.00 KiB of shared memory");
 }
 
-/* One instruction of each class: the sums that it is in, by the letters of their names (load and
- * store, global and shared), and the unit of its line among the memory requests. */
+/* One instruction of each class: the sums that it is in, by the letters of their names (load,
+ * store and atomic, global and shared), and the unit of its line among the memory requests. */
 static const struct {
     const char *in, *unit;
 } places[CLASS_COUNT] = {
@@ -82,7 +82,7 @@ static const struct {
     [CLASS_BULK_STORE] = {"gs", "sectors"},
     [CLASS_SHARED_LOAD] = {"sl", "wavefronts"},
     [CLASS_SHARED_STORE] = {"ss", "wavefronts"},
-    [CLASS_SHARED_ATOMIC] = {"", "wavefronts"},
+    [CLASS_SHARED_ATOMIC] = {"sa", "wavefronts"},
     [CLASS_LDMATRIX] = {"sl", "wavefronts"},
     [CLASS_STMATRIX] = {"ss", "wavefronts"},
     [CLASS_MMA] = {"m", NULL},
@@ -119,7 +119,8 @@ static void test_classes(void) {
         ok(is_in(sum.global_load, !strcmp(in, "gl")) &&
                is_in(sum.global_store, !strcmp(in, "gs")) &&
                is_in(sum.shared_load, !strcmp(in, "sl")) &&
-               is_in(sum.shared_store, !strcmp(in, "ss")),
+               is_in(sum.shared_store, !strcmp(in, "ss")) &&
+               is_in(sum.shared_atomic, !strcmp(in, "sa")),
            "and its requests");
         if (unit)
             snprintf(
