@@ -435,13 +435,16 @@ ok "more sectors without a line at fault" grep -q 'sectors loaded .*<--' "$log"
 ok "the line that is new counts whole" grep -qE "^ +[1-9][0-9]+ +0  line $(grep -n 'asm vol' $mine |
     cut -d: -f1): asm volatile" "$log"
 
-# record FILE LINE... <OPS: the record of a kernel of these lines; an op is CLASS LINE EXECUTIONS
+# record FILE LINE... <OPS: the record of a kernel of these lines; an op is CLASS LINE EXECUTIONS,
+# and UNITS if it has any.
 record() {
     printf '%s\n' "${@:2}" >"$1"
     awk -v file="$1" '{ ops = ops comma "[\"op\"," $1 "," $2 ",[]]"
-            counters = counters substr(comma, 1, 1) "[" $3 ",0,0,0,0,0,0,0]"; comma = ",\n" }
+            counters = counters substr(comma, 1, 1) "[" $3 ",0,0,0," $4 + 0 ",0,0,0]"
+            comma = ",\n" }
         END { print "{\"kernel\":\"f\",\"file\":\"" file "\",\"block\":[0],\n\"ops\":[\n" ops "],"
-            print "\"classes\":[\"mma\",\"barrier\"],\n\"run_counters\":[" counters "],"}'
+            print "\"classes\":[\"mma\",\"barrier\",\"shared atomic\",\"other\"],"
+            print "\"run_counters\":[" counters "],"}'
 }
 record a.cu '    x  = 1;// mine' 'y();' 'y();' <<<$'0 1 2\n1 2 3\n1 3 4\n1 0 1' >a.record
 record b.cu 'x = 1; // another' 'y();' 'z();' <<<$'0 1 5\n0 3 7\n1 2 3' >b.record
@@ -454,4 +457,14 @@ ok "lines are the same by their code; what is missing is shown where there is to
 yours reference barriers
 7 3 lines 2, 3: y();
 1 0 (in other files)" ]
+
+# Every row of the counters has its classes: what is in none of them is a line of none.
+units=$(sed -nE 's/^    row\("[a-z_]+", "([^"]+)".*/\1/p' tools/exercise/exercise.awk |
+    grep -v '^instructions of warps$' | paste -sd'|')
+record a.cu 'x();' 'y();' <<<$'3 1 9 9\n2 2 5 160' >a.record
+awk -v units="$units" -f tools/exercise/excess.awk a.record b.record | sed -E 's/^ +//; s/ +/ /g' |
+    grep -A1 'atomics$\|line 1' >"$log"
+ok "each row of the counters counts its own classes alone" \
+    [ "$(<"$log")" = "yours reference wavefronts of shared atomics
+160 0 line 2: y();" ]
 echo "1..$count"

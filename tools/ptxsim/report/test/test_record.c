@@ -146,6 +146,25 @@ static void test_requests(void) {
     record_free(record);
 }
 
+/* Lanes that want one word: a load serves them together, compare-and-swap one after the other. */
+static void test_atomic(void) {
+    static Op op = {.class = CLASS_SHARED_ATOMIC};
+    Record *record = begin();
+    uint32_t address[LANES];
+    for (unsigned l = 0; l < LANES; l++) address[l] = 1024;
+    for (unsigned alone = 0; alone <= 2; alone += 2) {
+        op.alone = (uint8_t)alone;
+        warps[1].op = &op;
+        observe_step(record, &warps[1], &op);
+        observe_shared(record, &warps[1], address, UINT32_MAX, 4, 0, (Units){1, 1});
+        const Footprint *f = last_footprint(record, 1);
+        ok(f->unit[0] == 0 && f->unit[31] == 31 * alone, "%u each: the last lane in wavefront %u",
+           alone, 31 * alone);
+    }
+    is_int(record->footprints.count, 2, "which are two footprints");
+    record_free(record);
+}
+
 /* ---- In flight ------------------------------------------------------------------------------- */
 
 static void copy(Record *record, int w) {
@@ -345,6 +364,7 @@ int main(void) {
     test_beginning();
     test_steps();
     test_requests();
+    test_atomic();
     test_groups();
     test_ends();
     test_bulk();

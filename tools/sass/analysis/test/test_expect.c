@@ -269,17 +269,20 @@ static void test_mistakes(void) {
         "kernel of the stage; not 'third'");
 }
 
+static bool is_read(char *text, const Module *module, Signature *signature) {
+    Error error;
+    const bool read = signature_read(text, "expect.sass", module, signature, &error);
+    if (!ok(read, "is read")) printf("# %s\n", error.text);
+    return read;
+}
+
 /* What is known of an assertion beside whether it holds. */
 static void test_parts(void) {
     char text[] = "# first\n\n \tfirst: loop LDS + MUFU.EX2 after last BAR >= 2 * 1.5# more\n"
                   "LDS + LDS + LDS + LDS + LDS + LDS + LDS + LDS + STL < 3\n";
     Signature signature;
-    Error error;
     Module module = sample_code(code);
-    if (!ok(signature_read(text, "expect.sass", &module, &signature, &error), "is read")) {
-        printf("# %s\n", error.text);
-        return;
-    }
+    if (!is_read(text, &module, &signature)) return;
     is_int(signature.assertions, 2, "two assertions");
     is_int(signature.holding, 0, "neither holds");
     const Assertion *at = &signature.assertion[0];
@@ -313,12 +316,8 @@ static void test_comments(void) {
                   "# last\nLDS > 4 #\n";
     static const char *const own[][2] = {{"above", "it"}, {NULL}, {NULL}, {"its own: # 1"}, {""}};
     Signature signature;
-    Error error;
     Module module = sample_code(code);
-    if (!ok(signature_read(text, "expect.sass", &module, &signature, &error), "is read")) {
-        printf("# %s\n", error.text);
-        return;
-    }
+    if (!is_read(text, &module, &signature)) return;
     is_int(signature.assertions, 5, "five assertions");
     for (int a = 0; a < signature.assertions; a++) {
         const Assertion *at = &signature.assertion[a];
